@@ -1,0 +1,53 @@
+# How HTP's libraries and programs are declared. All of them link the shared
+# libMLIR and libLLVM; LLVM is built with RTTI and without exceptions, so
+# exceptions are on only where protobuf, ONNX or LibTorch need them.
+
+include(GNUInstallDirs)
+
+function(htp_compile_options target exceptions)
+  target_include_directories(${target}
+    PUBLIC
+      "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+      "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
+      "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wno-unused-parameter $<$<BOOL:${HTP_WERROR}>:-Werror>
+    $<$<NOT:$<BOOL:${exceptions}>>:-fno-exceptions>)
+endfunction()
+
+# htp_add_library(NAME source... [EXCEPTIONS] [DEPENDS target...] [LINK_LIBS library...])
+function(htp_add_library name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  add_library(HTP::${name} ALIAS ${name})
+  htp_compile_options(${name} "${ARG_EXCEPTIONS}")
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  install(TARGETS ${name} EXPORT HTPTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# htp_add_tool(NAME source... [EXCEPTIONS] [LINK_LIBS library...])
+function(htp_add_tool name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  htp_compile_options(${name} "${ARG_EXCEPTIONS}")
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# htp_tablegen(FILE.td TARGET FLAG OUTPUT [FLAG OUTPUT]...): the generated
+# headers of one .td file, in the build tree beside where the file lies.
+function(htp_tablegen td target)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(arguments ${ARGN})
+  while(arguments)
+    list(POP_FRONT arguments flag output)
+    separate_arguments(flags NATIVE_COMMAND "${flag}")
+    mlir_tablegen(${output} ${flags} "-I${PROJECT_SOURCE_DIR}/include"
+                  "-I${MLIR_INCLUDE_DIRS}")
+  endwhile()
+  add_public_tablegen_target(${target})
+endfunction()

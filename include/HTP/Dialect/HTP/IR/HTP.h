@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The HTP dialect: the module tree of a model, and the tags that refer to it.
+
+#ifndef HTP_DIALECT_HTP_IR_HTP_H
+#define HTP_DIALECT_HTP_IR_HTP_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include "HTP/Dialect/HTP/IR/HTPDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "HTP/Dialect/HTP/IR/HTPAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "HTP/Dialect/HTP/IR/HTPOps.h.inc"
+
+namespace htp {
+
+/// The names of HTP's discardable attributes.
+inline constexpr llvm::StringLiteral kTagAttr = "htp.tag";
+inline constexpr llvm::StringLiteral kParameterAttr = "htp.parameter";
+inline constexpr llvm::StringLiteral kUsersAttr = "htp.users";
+
+/// The tag of an operation, or null.
+inline TagAttr getTag(mlir::Operation *op) {
+  return op->getAttrOfType<TagAttr>(kTagAttr);
+}
+
+/// Sets the tag of an operation, and the same scope in its location.
+void setTag(mlir::Operation *op, TagAttr tag);
+
+} // namespace htp
+
+#endif // HTP_DIALECT_HTP_IR_HTP_H

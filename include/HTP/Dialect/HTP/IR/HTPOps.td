@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The HTP dialect: the module tree of a model, and the tags that refer to it.
+
+#ifndef HTP_DIALECT_HTP_IR_HTPOPS_TD
+#define HTP_DIALECT_HTP_IR_HTPOPS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def HTP_Dialect : Dialect {
+  let name = "htp";
+  let cppNamespace = "::htp";
+  let summary = "Which nn.Module each operation came from";
+  let description = [{
+    The dialect holds the module tree of a PyTorch model once, in an
+    `htp.hierarchy`, and says of each operation which module made it, in the
+    discardable attribute `htp.tag`. Both are independent of the dialect of the
+    tagged operations.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class HTP_Attr<string name, string attrMnemonic> : AttrDef<HTP_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+/// How often answers like this one are right, between 0 and 1.
+def HTP_Confidence : APFloatParameter<"confidence between 0 and 1"> {
+  string accessor = [{
+    double getConfidenceValue() const {
+      return getConfidence().convertToDouble();
+    }
+  }];
+}
+
+def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
+  let summary = "A parameter or buffer of a module";
+  let description = [{
+    The name within its module, the type, and fingerprints of its contents: one
+    of the bytes as they lie, one of the values in any order (it survives a
+    transpose or a reshape). 0 is a fingerprint that nobody computed.
+
+    ```mlir
+    #htp.parameter<"weight" : tensor<4x2xf32>, hash = 81985529216486895, values = 17>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"name within the module">:$name,
+    "::mlir::Type":$type,
+    DefaultValuedParameter<"uint64_t", "0">:$hash,
+    DefaultValuedParameter<"uint64_t", "0">:$values,
+    DefaultValuedParameter<"bool", "false">:$buffer,
+    OptionalParameter<"::mlir::StringAttr", "path of the parameter whose storage it shares">:$tied);
+  let assemblyFormat = [{
+    `<` $name `:` $type (`,` struct($hash, $values, $buffer, $tied)^)? `>`
+  }];
+}
+
+def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
+  let summary = "Another module that an operation could be said to belong to";
+  let parameters = (ins
+    StringRefParameter<"path of the module">:$path,
+    StringRefParameter<"what speaks for it">:$evidence,
+    HTP_Confidence:$confidence);
+  let builders = [
+    AttrBuilder<(ins "::llvm::StringRef":$path, "::llvm::StringRef":$evidence,
+                     "double":$confidence), [{
+      return $_get($_ctxt, path, evidence, ::llvm::APFloat(confidence));
+    }]>];
+  let extraClassDeclaration = HTP_Confidence.accessor;
+  let hasCustomAssemblyFormat = 1;
+}
+
+def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
+  let summary = "The module that made an operation, and how that is known";
+  let description = [{
+    `path` is the path of the deepest `nn.Module` (empty for the root), `call`
+    counts the calls of that module. `evidence` says what the answer rests on,
+    `confidence` how often such answers are right, `reason` why a conflict was
+    decided so, and `contexts` which modules the operation also belongs to.
+
+    ```mlir
+    #htp.tag<"encoder.layer.0", call = 1, evidence = "name", confidence = 9.9e-01>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"path of the module">:$path,
+    DefaultValuedParameter<"int64_t", "0">:$call,
+    DefaultValuedParameter<"::llvm::StringRef", "\"\"", "::llvm::StringRef">:$evidence,
+    HTP_Confidence:$confidence,
+    DefaultValuedParameter<"::llvm::StringRef", "\"\"", "::llvm::StringRef">:$reason,
+    OptionalArrayRefParameter<"ContextAttr">:$contexts);
+  let builders = [
+    AttrBuilder<(ins "::llvm::StringRef":$path, CArg<"int64_t", "0">:$call,
+                     CArg<"::llvm::StringRef", "{}">:$evidence,
+                     CArg<"double", "1.0">:$confidence,
+                     CArg<"::llvm::StringRef", "{}">:$reason,
+                     CArg<"::llvm::ArrayRef<ContextAttr>", "{}">:$contexts), [{
+      return $_get($_ctxt, path, call, evidence, ::llvm::APFloat(confidence),
+                   reason, contexts);
+    }]>];
+  let extraClassDeclaration = HTP_Confidence.accessor;
+  let hasCustomAssemblyFormat = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+class HTP_Op<string mnemonic, list<Trait> traits = []> :
+    Op<HTP_Dialect, mnemonic, traits>;
+
+def HTP_HierarchyOp : HTP_Op<"hierarchy",
+    [IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock, Symbol, SymbolTable]> {
+  let summary = "The module tree of a model";
+  let description = [{
+    The operation itself is the root module, named after its class; below it
+    every other module, parents first, named by its path.
+
+    ```mlir
+    htp.hierarchy @BertModel : "transformers.models.bert.modeling_bert.BertModel" {
+      htp.module @embeddings : "transformers.models.bert.modeling_bert.BertEmbeddings"
+      htp.module @embeddings.word_embeddings : "torch.nn.modules.sparse.Embedding" torch_nn
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    StrAttr:$qualified,
+    OptionalAttr<ArrayAttr>:$parameters,
+    DefaultValuedAttr<I64Attr, "1">:$calls);
+  let regions = (region SizedRegion<1>:$modules);
+  let assemblyFormat = [{
+    $sym_name `:` $qualified (`calls` $calls^)? (`parameters` $parameters^)?
+    attr-dict-with-keyword $modules
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
+  let summary = "A module of the tree";
+  let description = [{
+    The symbol is the module's path. `torch_nn` says that torch.nn defines the
+    class, `calls` how often `forward` ran, `aliases` the other paths of a
+    module that has several.
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    StrAttr:$qualified,
+    UnitAttr:$torch_nn,
+    DefaultValuedAttr<I64Attr, "1">:$calls,
+    OptionalAttr<StrArrayAttr>:$aliases,
+    OptionalAttr<ArrayAttr>:$parameters);
+  let assemblyFormat = [{
+    $sym_name `:` $qualified (`torch_nn` $torch_nn^)? (`calls` $calls^)?
+    (`aliases` $aliases^)? (`parameters` $parameters^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::StringRef getPath() { return getSymName(); }
+  }];
+}
+
+#endif // HTP_DIALECT_HTP_IR_HTPOPS_TD

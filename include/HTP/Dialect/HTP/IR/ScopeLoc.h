@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module's scope inside a location. Passes of other dialects drop attributes
+// that they do not know and keep locations, so the scope lies there too:
+//
+//   loc(fused<{htp.call = 1 : i64, htp.scope = "encoder.layer.0"}>["MatMul_7"])
+//
+// Only builtin attributes are used: any MLIR tool parses it.
+
+#ifndef HTP_DIALECT_HTP_IR_SCOPELOC_H
+#define HTP_DIALECT_HTP_IR_SCOPELOC_H
+
+#include "mlir/IR/Location.h"
+
+#include <optional>
+
+namespace htp {
+
+/// A module and one of its calls.
+struct Scope {
+  llvm::StringRef path;
+  int64_t call = 0;
+
+  bool operator==(const Scope &other) const {
+    return path == other.path && call == other.call;
+  }
+};
+
+/// `loc` with `scope` in it; a scope that it had before is replaced.
+mlir::Location attachScope(mlir::Location loc, Scope scope);
+
+/// Every scope in `loc`, in order and without repeats. An op that a pass made
+/// out of several has several.
+llvm::SmallVector<Scope, 1> findScopes(mlir::Location loc);
+
+/// The scope of `loc` where it has exactly one.
+std::optional<Scope> findScope(mlir::Location loc);
+
+/// `loc` as it was before any scope was attached.
+mlir::Location stripScopes(mlir::Location loc);
+
+} // namespace htp
+
+#endif // HTP_DIALECT_HTP_IR_SCOPELOC_H

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace htp;
+
+#include "HTP/Dialect/HTP/IR/HTPDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "HTP/Dialect/HTP/IR/HTPAttributes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "HTP/Dialect/HTP/IR/HTPOps.cpp.inc"
+
+void HTPDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "HTP/Dialect/HTP/IR/HTPAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "HTP/Dialect/HTP/IR/HTPOps.cpp.inc"
+      >();
+}
+
+LogicalResult HTPDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == kTagAttr && !isa<TagAttr>(attribute.getValue()))
+    return op->emitOpError("attribute 'htp.tag' must be a #htp.tag, found ")
+           << attribute.getValue();
+  return success();
+}
+
+void htp::setTag(Operation *op, TagAttr tag) {
+  op->setAttr(kTagAttr, tag);
+  op->setLoc(attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}));
+}
+
+//===----------------------------------------------------------------------===//
+// TagAttr, ContextAttr
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TagFields {
+  std::string path, evidence, reason;
+  int64_t call = 0;
+  double confidence = 1.0;
+  SmallVector<ContextAttr> contexts;
+};
+} // namespace
+
+/// Prints what differs from the default:
+///   <"path", call = 1, evidence = "name", confidence = 9.9e-01, reason = "…",
+///    contexts = [#htp.context<…>]>
+static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
+                        StringRef evidence, const APFloat &confidence,
+                        StringRef reason, ArrayRef<ContextAttr> contexts) {
+  auto string = [&](StringRef key, StringRef value) {
+    if (value.empty())
+      return;
+    printer << ", " << key << " = ";
+    printer.printString(value);
+  };
+  printer << '<';
+  printer.printString(path);
+  if (call)
+    printer << ", call = " << call;
+  string("evidence", evidence);
+  if (!confidence.isExactlyValue(1.0)) {
+    printer << ", confidence = ";
+    printer.printFloat(confidence);
+  }
+  string("reason", reason);
+  if (!contexts.empty()) {
+    printer << ", contexts = [";
+    llvm::interleaveComma(
+        contexts, printer.getStream(),
+        [&](ContextAttr context) { printer.printAttribute(context); });
+    printer << ']';
+  }
+  printer << '>';
+}
+
+static ParseResult parseFields(AsmParser &parser, TagFields &fields) {
+  if (parser.parseLess() || parser.parseString(&fields.path))
+    return failure();
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key;
+    SMLoc where = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return failure();
+    ParseResult result = success();
+    if (key == "call")
+      result = parser.parseInteger(fields.call);
+    else if (key == "evidence")
+      result = parser.parseString(&fields.evidence);
+    else if (key == "confidence")
+      result = parser.parseFloat(fields.confidence);
+    else if (key == "reason")
+      result = parser.parseString(&fields.reason);
+    else if (key == "contexts")
+      result =
+          parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+            return parser.parseAttribute(fields.contexts.emplace_back());
+          });
+    else
+      return parser.emitError(where, "unknown key '")
+             << key
+             << "', expected call, evidence, confidence, reason or contexts";
+    if (failed(result))
+      return failure();
+  }
+  return parser.parseGreater();
+}
+
+void TagAttr::print(AsmPrinter &printer) const {
+  printFields(printer, getPath(), getCall(), getEvidence(), getConfidence(),
+              getReason(), getContexts());
+}
+
+Attribute TagAttr::parse(AsmParser &parser, Type) {
+  TagFields fields;
+  if (failed(parseFields(parser, fields)))
+    return {};
+  return get(parser.getContext(), fields.path, fields.call, fields.evidence,
+             fields.confidence, fields.reason, fields.contexts);
+}
+
+void ContextAttr::print(AsmPrinter &printer) const {
+  printFields(printer, getPath(), 0, getEvidence(), getConfidence(), "", {});
+}
+
+Attribute ContextAttr::parse(AsmParser &parser, Type) {
+  TagFields fields;
+  if (failed(parseFields(parser, fields)))
+    return {};
+  return get(parser.getContext(), fields.path, fields.evidence,
+             fields.confidence);
+}
+
+//===----------------------------------------------------------------------===//
+// HierarchyOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult HierarchyOp::verifyRegions() {
+  llvm::StringSet<> seen;
+  for (Operation &op : *getBody()) {
+    auto module = dyn_cast<htp::ModuleOp>(op);
+    if (!module)
+      return op.emitOpError("does not belong into an htp.hierarchy, which "
+                            "holds only htp.module")
+                 .attachNote(getLoc())
+             << "in this hierarchy";
+    StringRef parent = module.getPath().rsplit('.').first;
+    if (module.getPath().contains('.') && !seen.contains(parent))
+      return (module.emitOpError("comes before its parent '")
+              << parent << "', or the parent is missing")
+                 .attachNote(getLoc())
+             << "in this hierarchy";
+    seen.insert(module.getPath());
+  }
+  return success();
+}

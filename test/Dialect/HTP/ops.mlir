@@ -1,0 +1,24 @@
+// RUN: htp-opt %s -mlir-print-debuginfo | htp-opt -mlir-print-debuginfo | FileCheck %s
+// RUN: htp-opt %s -emit-bytecode | htp-opt -mlir-print-debuginfo | FileCheck %s
+
+// CHECK: htp.hierarchy @Net : "demo.Net" {
+// CHECK-NEXT: htp.module @fc : "torch.nn.modules.linear.Linear" torch_nn calls 2 parameters [#htp.parameter<"weight" : tensor<4x2xf32>, hash = 7>]
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @fc : "torch.nn.modules.linear.Linear" torch_nn calls 2
+    parameters [#htp.parameter<"weight" : tensor<4x2xf32>, hash = 7>]
+  // CHECK-NEXT: htp.module @layer : "demo.Layer" aliases ["other"]
+  htp.module @layer : "demo.Layer" aliases ["other"]
+  // CHECK-NEXT: htp.module @layer.0 : "demo.Block"
+  htp.module @layer.0 : "demo.Block"
+}
+
+// CHECK-LABEL: func @tagged
+func.func @tagged(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name", confidence = 9.000000e-01, reason = "because", contexts = [#htp.context<"fc", evidence = "consumer", confidence = 5.000000e-01>]>
+  // CHECK-SAME: loc(#[[LOC:.*]])
+  %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name", confidence = 0.9, reason = "because",
+    contexts = [#htp.context<"fc", evidence = "consumer", confidence = 0.5>]>} : (tensor<4xf32>) -> tensor<4xf32>
+    loc(fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>["Relu_1"])
+  onnx.Return %0 : tensor<4xf32>
+}
+// CHECK: fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>

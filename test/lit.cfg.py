@@ -1,0 +1,26 @@
+"""The lit suite: small hand-made IR and models, one behaviour a file."""
+
+import os
+
+import lit.formats
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "HTP"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".py", ".test"]
+config.excludes = ["Inputs", "consumer", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.htp_build_dir, "test")
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%htp_src", config.htp_source_dir))
+config.substitutions.append(("%htp_lib", os.path.join(config.htp_build_dir, "lib")))
+llvm_config.use_default_substitutions()
+tools = [
+    "htp-opt",
+    "htp-trace",
+    "htp-lsp-server",
+    ToolSubst("mlir-opt", unresolved="ignore"),
+]
+llvm_config.add_tool_substitutions(tools, [config.htp_tools_dir, config.llvm_tools_dir])
