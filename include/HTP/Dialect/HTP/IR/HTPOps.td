@@ -94,9 +94,9 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
   let parameters = (ins
     StringRefParameter<"path of the module">:$path,
     DefaultValuedParameter<"int64_t", "0">:$call,
-    DefaultValuedParameter<"::llvm::StringRef", "\"\"", "::llvm::StringRef">:$evidence,
+    StringRefParameter<"what the answer rests on">:$evidence,
     HTP_Confidence:$confidence,
-    DefaultValuedParameter<"::llvm::StringRef", "\"\"", "::llvm::StringRef">:$reason,
+    StringRefParameter<"why a conflict was decided so">:$reason,
     OptionalArrayRefParameter<"ContextAttr">:$contexts);
   let builders = [
     AttrBuilder<(ins "::llvm::StringRef":$path, CArg<"int64_t", "0">:$call,
