@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An ONNX file in memory, without its weights in memory.
+//
+// A model is a few hundred kilobytes of graph and up to gigabytes of raw tensor
+// bytes. Only the graph goes through protobuf. Large `raw_data` fields stay
+// where they are, in the mapped file: in the parsed message such a tensor has
+// no `raw_data` but an unknown field `kSpanField` that says which span of the
+// file holds it. `rawData` gives the bytes of either kind.
+
+#ifndef HTP_TARGET_ONNX_MODELFILE_H
+#define HTP_TARGET_ONNX_MODELFILE_H
+
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace htp {
+
+/// The unknown field of a TensorProto that stands for its `raw_data`: a varint,
+/// the index of a span. The number lies outside of what ONNX or anyone's
+/// extension uses; a file that has it is refused.
+constexpr int kSpanField = 536870911;
+
+/// The index of the span that stands for the tensor's `raw_data`, if any.
+std::optional<size_t> getSpanIndex(const ::onnx::TensorProto &tensor);
+
+class ModelFile {
+public:
+  /// Maps and parses the file at `path` ("-" is standard input). Errors name
+  /// the file.
+  static llvm::Expected<std::shared_ptr<ModelFile>> open(llvm::StringRef path);
+
+  /// Parses a buffer that is already in memory; `path` is for messages and for
+  /// finding external data.
+  static llvm::Expected<std::shared_ptr<ModelFile>>
+  fromBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::StringRef path);
+
+  ::onnx::ModelProto &model() { return *proto; }
+  const ::onnx::ModelProto &model() const { return *proto; }
+
+  /// Whether the tensor has `raw_data`, in the message or as a span.
+  bool hasRawData(const ::onnx::TensorProto &tensor) const;
+
+  /// Whether the tensor's `raw_data` is a span of the file. Such bytes live as
+  /// long as this object; other `raw_data` only as long as the message.
+  bool isSpan(const ::onnx::TensorProto &tensor) const;
+
+  /// The tensor's `raw_data`, wherever it is.
+  llvm::ArrayRef<char> rawData(const ::onnx::TensorProto &tensor) const;
+
+  /// The path as given, and the folder that external data is relative to.
+  llvm::StringRef path() const { return filePath; }
+  llvm::StringRef directory() const { return folder; }
+
+private:
+  ModelFile() = default;
+
+  std::string filePath;
+  std::string folder;
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::unique_ptr<::onnx::ModelProto> proto;
+  std::vector<llvm::ArrayRef<char>> spans;
+};
+
+} // namespace htp
+
+#endif // HTP_TARGET_ONNX_MODELFILE_H
