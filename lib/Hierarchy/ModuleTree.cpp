@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Hierarchy/ModuleTree.h"
+
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+
+namespace htp {
+
+bool Parameter::operator==(const Parameter &other) const {
+  return name == other.name && buffer == other.buffer && shape == other.shape &&
+         dtype == other.dtype && hash == other.hash &&
+         valuesHash == other.valuesHash && tied == other.tied;
+}
+
+std::string joinPath(StringRef module, StringRef name) {
+  return module.empty() ? name.str() : (module + "." + name).str();
+}
+
+static Error malformed(const Twine &message) {
+  return createStringError(message);
+}
+
+/// The path without its last component; empty for a child of the root.
+static StringRef parentPath(StringRef path) {
+  size_t dot = path.rfind('.');
+  return dot == StringRef::npos ? StringRef() : path.take_front(dot);
+}
+
+ModuleTree::ModuleTree() : modules(1), childBegin(2, 0) { byPath[""] = 0; }
+
+Expected<ModuleTree> ModuleTree::create(std::vector<Module> modules) {
+  if (modules.empty() || !modules.front().path.empty())
+    return malformed("the first module must be the root, whose path is empty");
+  ModuleTree tree;
+  tree.modules = std::move(modules);
+  tree.byPath.clear();
+  if (Error error = tree.link())
+    return std::move(error);
+  return tree;
+}
+
+Error ModuleTree::link() {
+  // A node for each alias, after all the others.
+  for (size_t i = 0, given = modules.size(); i < given; ++i) {
+    modules[i].canonical = i;
+    for (size_t k = 0; k < modules[i].aliases.size(); ++k) {
+      Module alias = modules[i];
+      alias.path = modules[i].aliases[k];
+      alias.aliases.clear();
+      modules.push_back(std::move(alias));
+    }
+  }
+  for (ModuleId id : ids()) {
+    StringRef path = modules[id].path;
+    if (path.starts_with(".") || path.ends_with(".") || path.contains(".."))
+      return malformed("module path '" + path + "' has an empty component");
+    if (!byPath.try_emplace(path, id).second)
+      return malformed("module path '" + path + "' is given twice");
+  }
+
+  // Parents. A path is longer than its parent's, so visiting by length lets
+  // every depth be computed from one that is known.
+  std::vector<ModuleId> byLength(ids().begin(), ids().end());
+  llvm::sort(byLength, [&](ModuleId a, ModuleId b) {
+    return modules[a].path.size() < modules[b].path.size();
+  });
+  for (ModuleId id : byLength) {
+    if (id == root())
+      continue;
+    modules[id].parent = nearest(parentPath(modules[id].path));
+    modules[id].depth = modules[modules[id].parent].depth + 1;
+  }
+
+  childBegin.assign(size() + 1, 0);
+  for (ModuleId id : drop_begin(ids()))
+    ++childBegin[modules[id].parent + 1];
+  for (size_t i = 0; i < size(); ++i)
+    childBegin[i + 1] += childBegin[i];
+  childList.resize(size() - 1);
+  std::vector<unsigned> next(childBegin.begin(), childBegin.end() - 1);
+  for (ModuleId id : drop_begin(ids()))
+    childList[next[modules[id].parent]++] = id;
+  return Error::success();
+}
+
+std::optional<ModuleId> ModuleTree::find(StringRef path) const {
+  auto it = byPath.find(path);
+  return it == byPath.end() ? std::nullopt : std::optional(it->second);
+}
+
+ModuleId ModuleTree::nearest(StringRef path) const {
+  for (; !path.empty(); path = parentPath(path))
+    if (std::optional<ModuleId> id = find(path))
+      return *id;
+  return root();
+}
+
+ArrayRef<ModuleId> ModuleTree::children(ModuleId id) const {
+  return ArrayRef(childList).slice(childBegin[id],
+                                   childBegin[id + 1] - childBegin[id]);
+}
+
+bool ModuleTree::isAncestorOrSelf(ModuleId ancestor, ModuleId id) const {
+  while (modules[id].depth > modules[ancestor].depth)
+    id = modules[id].parent;
+  return id == ancestor;
+}
+
+ModuleId ModuleTree::lowestCommonAncestor(ModuleId a, ModuleId b) const {
+  while (a != b) {
+    if (modules[a].depth < modules[b].depth)
+      std::swap(a, b);
+    a = modules[a].parent;
+  }
+  return a;
+}
+
+ModuleId ModuleTree::lowestCommonAncestor(ArrayRef<ModuleId> several) const {
+  if (several.empty())
+    return root();
+  ModuleId common = several.front();
+  for (ModuleId id : several.drop_front())
+    common = lowestCommonAncestor(common, id);
+  return common;
+}
+
+ModuleId ModuleTree::childTowards(ModuleId ancestor, ModuleId id) const {
+  while (id != ancestor && modules[id].parent != ancestor &&
+         modules[id].depth > modules[ancestor].depth)
+    id = modules[id].parent;
+  return id;
+}
+
+std::optional<ModuleTree::ParameterRef>
+ModuleTree::findParameter(StringRef path) const {
+  // A parameter's own name may hold dots (ParameterDict, ParameterList), so
+  // every split is tried, the longest module path first.
+  for (size_t dot = path.rfind('.');; dot = path.take_front(dot).rfind('.')) {
+    bool atRoot = dot == StringRef::npos;
+    if (auto id = find(atRoot ? StringRef() : path.take_front(dot))) {
+      StringRef name = atRoot ? path : path.drop_front(dot + 1);
+      for (const Parameter &parameter : modules[*id].parameters)
+        if (parameter.name == name)
+          return ParameterRef{*id, &parameter};
+    }
+    if (atRoot)
+      return std::nullopt;
+  }
+}
+
+} // namespace htp

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Traces in files, and archives of PyTorch by way of htp-trace.
+
+#include "HTP/Hierarchy/Trace.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <map>
+#include <mutex>
+
+using namespace llvm;
+
+namespace htp {
+
+static Error fileError(StringRef file, const Twine &message) {
+  return createStringError("'" + file + "': " + message);
+}
+
+/// htp-trace beside the running program, or on PATH.
+static ErrorOr<std::string> findTraceProgram() {
+  static int anchor;
+  std::string self = sys::fs::getMainExecutable(nullptr, &anchor);
+  if (auto beside =
+          sys::findProgramByName("htp-trace", {sys::path::parent_path(self)}))
+    return beside;
+  return sys::findProgramByName("htp-trace");
+}
+
+/// The text of a temporary file, without the line feed at its end.
+static std::string textOf(StringRef file) {
+  auto buffer = MemoryBuffer::getFile(file);
+  return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
+}
+
+/// Runs htp-trace on an archive and reads what it writes.
+static Expected<Trace> traceArchive(StringRef archive) {
+  ErrorOr<std::string> program = findTraceProgram();
+  if (!program)
+    return fileError(archive,
+                     "an archive of PyTorch needs htp-trace, which is neither "
+                     "beside this program nor on PATH; run it elsewhere and "
+                     "give the trace.json");
+  SmallString<128> output, messages;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("htp-trace", "json", output))
+    return fileError(archive, "no temporary file: " + code.message());
+  FileRemover removeOutput(output);
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("htp-trace", "txt", messages))
+    return fileError(archive, "no temporary file: " + code.message());
+  FileRemover removeMessages(messages);
+
+  std::string problem;
+  int status = sys::ExecuteAndWait(
+      *program, {*program, archive, "-o", output}, /*Env=*/std::nullopt,
+      {std::nullopt, std::nullopt, StringRef(messages)},
+      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  if (status != 0) {
+    std::string said = textOf(messages);
+    return fileError(archive,
+                     "htp-trace failed: " + (said.empty() ? problem : said));
+  }
+  auto buffer = MemoryBuffer::getFile(output);
+  if (!buffer)
+    return fileError(archive,
+                     "htp-trace wrote nothing: " + buffer.getError().message());
+  return Trace::parse((*buffer)->getBuffer());
+}
+
+static Expected<Trace> readTrace(StringRef file) {
+  auto buffer = MemoryBuffer::getFile(file);
+  if (!buffer)
+    return fileError(file, buffer.getError().message());
+  StringRef content = (*buffer)->getBuffer();
+  Expected<Trace> trace = content.starts_with("PK\x03\x04")
+                              ? traceArchive(file)
+                              : Trace::parse(content);
+  if (!trace)
+    return fileError(file, toString(trace.takeError()));
+  return trace;
+}
+
+Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {
+  // A file that has changed since is another file.
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(file, status))
+    return fileError(file, code.message());
+  auto key = std::make_tuple(
+      file.str(), status.getSize(),
+      status.getLastModificationTime().time_since_epoch().count());
+
+  static std::mutex mutex;
+  static std::map<decltype(key), std::shared_ptr<const Trace>> cache;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<const Trace> &entry = cache[key];
+  if (!entry) {
+    Expected<Trace> trace = readTrace(file);
+    if (!trace)
+      return trace.takeError();
+    entry = std::make_shared<const Trace>(std::move(*trace));
+  }
+  return entry;
+}
+
+} // namespace htp

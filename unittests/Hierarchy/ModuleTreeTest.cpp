@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Hierarchy/ModuleTree.h"
+
+#include "gtest/gtest.h"
+
+using namespace htp;
+
+static Module named(std::string path, std::string className = "") {
+  Module module;
+  module.path = std::move(path);
+  module.className = std::move(className);
+  return module;
+}
+
+static ModuleTree treeOf(std::vector<std::string> paths) {
+  std::vector<Module> modules = {named("")};
+  for (std::string &path : paths)
+    modules.push_back(named(std::move(path)));
+  return llvm::cantFail(ModuleTree::create(std::move(modules)));
+}
+
+static std::string errorOf(std::vector<Module> modules) {
+  llvm::Expected<ModuleTree> tree = ModuleTree::create(std::move(modules));
+  return tree ? "" : llvm::toString(tree.takeError());
+}
+
+TEST(ModuleTree, Navigation) {
+  ModuleTree tree = treeOf({"a", "a.0", "a.0.x", "a.1", "b"});
+  ModuleId a = *tree.find("a"), x = *tree.find("a.0.x"), a1 = *tree.find("a.1");
+  EXPECT_EQ(tree[x].depth, 3u);
+  EXPECT_EQ(tree[x].attributeName(), "x");
+  EXPECT_EQ(tree[a].attributeName(), "a");
+  EXPECT_EQ(tree.lowestCommonAncestor(x, a1), a);
+  EXPECT_EQ(tree.lowestCommonAncestor({x, a1, *tree.find("b")}),
+            ModuleTree::root());
+  EXPECT_EQ(tree.childTowards(a, x), *tree.find("a.0"));
+  EXPECT_TRUE(tree.isAncestorOrSelf(a, x));
+  EXPECT_FALSE(tree.isAncestorOrSelf(a1, x));
+  EXPECT_EQ(tree.nearest("a.0.y.z"), *tree.find("a.0"));
+  EXPECT_EQ(tree.nearest("nowhere"), ModuleTree::root());
+  EXPECT_EQ(tree.children(a).size(), 2u);
+  EXPECT_FALSE(tree.find("a.2"));
+}
+
+TEST(ModuleTree, MissingParentsAreSkipped) {
+  ModuleTree tree = treeOf({"encoder.layer.0.x", "encoder"});
+  EXPECT_EQ(tree[*tree.find("encoder.layer.0.x")].parent,
+            *tree.find("encoder"));
+}
+
+TEST(ModuleTree, AnAliasIsANodeOfItsOwn) {
+  Module shared = named("shared", "Embedding");
+  shared.aliases = {"encoder.embed"};
+  Parameter weight;
+  weight.name = "weight";
+  shared.parameters.push_back(weight);
+  ModuleTree tree =
+      llvm::cantFail(ModuleTree::create({named(""), shared, named("encoder")}));
+  ModuleId alias = *tree.find("encoder.embed");
+  EXPECT_EQ(tree[alias].parent, *tree.find("encoder"));
+  EXPECT_EQ(tree[alias].canonical, *tree.find("shared"));
+  EXPECT_EQ(tree.findParameter("encoder.embed.weight")->module, alias);
+  EXPECT_FALSE(tree.findParameter("encoder.embed.bias"));
+}
+
+TEST(ModuleTree, Malformed) {
+  EXPECT_NE(errorOf({}).find("must be the root"), std::string::npos);
+  EXPECT_NE(errorOf({named("a")}).find("must be the root"), std::string::npos);
+  EXPECT_EQ(errorOf({named(""), named("a"), named("a")}),
+            "module path 'a' is given twice");
+  EXPECT_EQ(errorOf({named(""), named("a..b")}),
+            "module path 'a..b' has an empty component");
+}
+
+TEST(ModuleTree, WideAndDeep) {
+  std::vector<std::string> wide, deep = {"m"};
+  for (unsigned i = 0; i < 100000; ++i)
+    wide.push_back("layers." + std::to_string(i));
+  EXPECT_EQ(treeOf(wide).children(ModuleTree::root()).size(), 100000u);
+  for (unsigned i = 0; i < 1000; ++i)
+    deep.push_back(deep.back() + ".m");
+  ModuleTree tree = treeOf(deep);
+  EXPECT_EQ(tree[tree.size() - 1].depth, 1001u);
+  EXPECT_EQ(tree.lowestCommonAncestor(tree.size() - 1, 5), 5u);
+}

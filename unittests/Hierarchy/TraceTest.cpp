@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Hierarchy/Trace.h"
+
+#include "gtest/gtest.h"
+
+using namespace htp;
+
+/// A trace with one module, one parameter and one op; `ops` replaces the ops.
+static std::string traceWith(std::string ops) {
+  return R"({"format": "htp-trace", "version": 1,
+    "producer": {"name": "test", "source": "export"},
+    "modules": [
+      {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false, "calls": 1, "parameters": []},
+      {"path": "fc", "class": "Linear", "qualified": "torch.nn.modules.linear.Linear", "torch_nn": true,
+       "calls": 2, "parameters": [{"name": "weight", "kind": "parameter", "shape": [2, 3],
+         "dtype": "float32", "hash": "00000000000000ff", "values_hash": "ffffffffffffffff"}]}],
+    "inputs": [{"value": 0, "name": "x", "shape": [1, null], "dtype": "float32"}],
+    "ops": )" +
+         ops + R"(, "outputs": [{"value": 0}]})";
+}
+
+static std::string errorOf(llvm::StringRef json) {
+  llvm::Expected<Trace> trace = Trace::parse(json);
+  return trace ? "" : llvm::toString(trace.takeError());
+}
+
+TEST(Trace, Reads) {
+  Trace trace = llvm::cantFail(Trace::parse(traceWith(R"([
+    {"kind": "aten::linear", "module": "fc", "call": 1,
+     "inputs": [{"value": 0}, {"parameter": "fc.weight"}, {"constant": null},
+                {"list": [{"constant": 2}, {"value": 0}]}],
+     "outputs": [{"value": 1, "name": "linear_1", "shape": [1, 2], "dtype": "float32"}],
+     "source": {"file": "net.py", "line": 12},
+     "blocks": [{"inputs": [{"value": 7}], "ops": [], "outputs": [{"value": 7}]}]}])")));
+  EXPECT_EQ(trace.source, "export");
+  ModuleId fc = *trace.tree.find("fc");
+  EXPECT_EQ(trace.tree[fc].calls, 2);
+  const Parameter &weight = trace.tree[fc].parameters.front();
+  EXPECT_EQ(weight.hash, 255u);
+  EXPECT_EQ(weight.valuesHash, ~0ull);
+  const TraceOp &op = trace.ops.front();
+  EXPECT_EQ(op.module, fc);
+  EXPECT_EQ(op.call, 1);
+  EXPECT_EQ(op.inputs[3].list[0].constant, llvm::json::Value(2));
+  EXPECT_EQ(op.outputs[0].name, "linear_1");
+  EXPECT_EQ(op.line, 12);
+  EXPECT_EQ(op.blocks[0].inputs[0].value, 7);
+  EXPECT_EQ((*trace.inputs[0].shape)[1], kDynamicSize);
+  unsigned values = 0;
+  forEachArgument(op.inputs, [&](const TraceArgument &argument) {
+    values += argument.kind == TraceArgument::Kind::Value;
+  });
+  EXPECT_EQ(values, 2u);
+}
+
+TEST(Trace, Rejects) {
+  EXPECT_NE(errorOf("{").find("not JSON"), std::string::npos);
+  EXPECT_EQ(errorOf("[]"), "expected object when parsing trace");
+  EXPECT_EQ(errorOf(R"({"format": "x"})"),
+            "expected \"htp-trace\" at trace.format, found 'x'");
+  EXPECT_EQ(errorOf(R"({"format": "htp-trace", "version": 2})"),
+            "this program reads version 1 at trace.version, found '2'");
+  EXPECT_EQ(errorOf(traceWith(R"([{"kind": "a", "module": "nope"}])")),
+            "no module has this path at trace.ops[0].module, found 'nope'");
+  EXPECT_EQ(errorOf(traceWith(R"([{"kind": 3, "module": ""}])")),
+            "expected string at trace.ops[0].kind");
+  EXPECT_EQ(errorOf(traceWith(
+                R"([{"kind": "a", "module": "", "inputs": [{"value": 9}]}])")),
+            "value is used before it is made at trace.ops[0].inputs[0].value, "
+            "found '9'");
+  EXPECT_EQ(errorOf(traceWith(
+                R"([{"kind": "a", "module": "", "outputs": [{"value": 0}]}])")),
+            "value is made twice at trace.ops[0].outputs[0].value, found '0'");
+  EXPECT_EQ(
+      errorOf(traceWith(
+          R"([{"kind": "a", "module": "", "inputs": [{"parameter": "fc.b"}]}])")),
+      "no module has this parameter at trace.ops[0].inputs[0].parameter, "
+      "found 'fc.b'");
+}
+
+TEST(Trace, DeepNestingIsAnErrorNotACrash) {
+  std::string deep = traceWith(std::string(100000, '['));
+  EXPECT_NE(errorOf(deep).find("levels deep"), std::string::npos);
+}
