@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// htp-opt: MLIR's optimizer driver with the ONNX and HTP dialects.
+// htp-opt: MLIR's optimizer driver with the ONNX and HTP dialects, for ONNX
+// files as well as MLIR.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+/// One line for each format that can be written beside the model.
+static void registerSideOutputs() {}
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -18,6 +22,6 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   registry.insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
   htp::registerHTPTransformsPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "HTP optimizer driver\n", registry));
+  registerSideOutputs();
+  return htp::optMain(argc, argv, registry);
 }

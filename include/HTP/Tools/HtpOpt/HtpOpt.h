@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// htp-opt as a library: MLIR's optimizer driver that also reads and writes ONNX.
+//
+// A program registers dialects, passes and what else it wants to offer, then
+// calls `optMain`. Adding an output format is one call:
+//
+//   registerSideOutput({"dag-json", "the DAG of every module", writeDagJSON});
+
+#ifndef HTP_TOOLS_HTPOPT_HTPOPT_H
+#define HTP_TOOLS_HTPOPT_HTPOPT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <functional>
+
+namespace htp {
+
+/// A file that htp-opt can write beside its main output: `--<flag>=FILE`, or
+/// `--<flag>` alone for standard output.
+struct SideOutput {
+  llvm::StringLiteral flag;
+  llvm::StringLiteral help;
+  /// Called after the passes ran; must not change the module. Emits its own
+  /// diagnostics.
+  std::function<llvm::LogicalResult(mlir::ModuleOp, llvm::raw_ostream &)>
+      writer;
+};
+
+/// Both of these are called before `optMain`.
+void registerSideOutput(SideOutput output);
+
+/// Registers what happens to a module before it is turned into a ModelProto:
+/// the place where other dialects' attributes become ONNX metadata. Steps run
+/// in the order of registration, on a module that is written as ONNX only.
+void registerExportStep(std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
+
+/// The whole program. `registry` has every dialect that the input may use.
+int optMain(int argc, char **argv, mlir::DialectRegistry &registry);
+
+} // namespace htp
+
+#endif // HTP_TOOLS_HTPOPT_HTPOPT_H

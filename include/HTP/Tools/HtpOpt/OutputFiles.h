@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The files that one run writes: all of them or none.
+
+#ifndef HTP_TOOLS_HTPOPT_OUTPUTFILES_H
+#define HTP_TOOLS_HTPOPT_OUTPUTFILES_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace htp {
+
+/// One file to be. Until it is committed its bytes are in a temporary file in
+/// the same folder, so that a reader sees the old file or the new one and never
+/// a part. Standard output and devices are written directly.
+class OutputFile {
+public:
+  ~OutputFile();
+  llvm::raw_fd_ostream &os() { return *stream; }
+  /// For writers that go around the stream; nothing may be pending in it.
+  int descriptor();
+  llvm::StringRef path() const { return target; }
+
+private:
+  friend class OutputFiles;
+  OutputFile() = default;
+  llvm::Error flush();
+  llvm::Error keep();
+
+  std::string target;
+  std::optional<llvm::sys::fs::TempFile> temporary;
+  std::unique_ptr<llvm::raw_fd_ostream> stream;
+  int fd = -1;
+};
+
+class OutputFiles {
+public:
+  /// Opens a file for writing ("-" is standard output). Fails where the file
+  /// could not be written in the end, and for a path that is already open.
+  llvm::Expected<OutputFile *> open(llvm::StringRef path);
+
+  /// Gives every file its name. Files that are never committed vanish.
+  llvm::Error commit();
+
+private:
+  std::vector<std::unique_ptr<OutputFile>> files;
+};
+
+} // namespace htp
+
+#endif // HTP_TOOLS_HTPOPT_OUTPUTFILES_H

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One run of htp-opt: read a model, run passes, write what was asked for.
+
+#ifndef HTP_TOOLS_HTPOPT_SESSION_H
+#define HTP_TOOLS_HTPOPT_SESSION_H
+
+#include "HTP/Tools/HtpOpt/Format.h"
+#include "HTP/Tools/HtpOpt/HtpOpt.h"
+#include "HTP/Tools/HtpOpt/OutputFiles.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <string>
+#include <vector>
+
+namespace htp {
+
+/// What the command line asks for beyond what MlirOptMainConfig knows.
+struct SessionOptions {
+  std::string input = "-";
+  /// Empty for none; a `%` stands for the name of each module in the module.
+  std::string output;
+  Format format = Format::Text;
+  struct Side {
+    const SideOutput *kind;
+    std::string path;
+  };
+  std::vector<Side> sides;
+  std::vector<std::function<llvm::LogicalResult(mlir::ModuleOp)>> exportSteps;
+};
+
+class Session {
+public:
+  Session(SessionOptions options, const mlir::MlirOptMainConfig &config,
+          mlir::DialectRegistry &registry);
+
+  /// Reports its own errors. After a failure no output exists.
+  llvm::LogicalResult run();
+
+private:
+  llvm::LogicalResult openOutputs();
+  llvm::LogicalResult process(mlir::MLIRContext &context);
+  mlir::OwningOpRef<mlir::Operation *> read(mlir::MLIRContext &context);
+  mlir::OwningOpRef<mlir::Operation *> importONNX(mlir::MLIRContext &context);
+  llvm::LogicalResult runPasses(mlir::Operation *op,
+                                mlir::TimingScope &timing);
+  llvm::LogicalResult writeAll(mlir::Operation *op);
+  llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
+  llvm::LogicalResult write(mlir::Operation *op, OutputFile &file);
+  llvm::LogicalResult writeONNX(mlir::Operation *op, OutputFile &file);
+
+  SessionOptions options;
+  const mlir::MlirOptMainConfig &config;
+  mlir::DialectRegistry &registry;
+
+  std::shared_ptr<llvm::SourceMgr> sourceMgr;
+  std::unique_ptr<llvm::MemoryBuffer> input;
+  Format inputFormat = Format::Text;
+  /// Resources of the input that no dialect claims, passed through.
+  mlir::FallbackAsmResourceMap otherResources;
+  OutputFiles outputs;
+  OutputFile *mainOutput = nullptr;
+  std::vector<OutputFile *> sideOutputs;
+};
+
+} // namespace htp
+
+#endif // HTP_TOOLS_HTPOPT_SESSION_H

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Tools/HtpOpt/Diagnostics.h"
+
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace llvm;
+using namespace mlir;
+using namespace htp;
+
+void htp::reportError(const Twine &message) {
+  WithColor::error(errs()) << message << "\n";
+}
+
+/// The name of the node or tensor that a location stands for; the first one
+/// where several were fused.
+static StringRef nameOf(Location location) {
+  return llvm::TypeSwitch<Location, StringRef>(location)
+      .Case([](NameLoc name) { return name.getName().getValue(); })
+      .Case([](CallSiteLoc call) { return nameOf(call.getCallee()); })
+      .Case([](FusedLoc fused) {
+        for (Location part : fused.getLocations())
+          if (StringRef name = nameOf(part); !name.empty())
+            return name;
+        return StringRef();
+      })
+      .Default(StringRef());
+}
+
+static raw_ostream &printSeverity(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Note:
+    return WithColor::note(errs());
+  case DiagnosticSeverity::Warning:
+    return WithColor::warning(errs());
+  case DiagnosticSeverity::Error:
+    return WithColor::error(errs());
+  case DiagnosticSeverity::Remark:
+    return WithColor::remark(errs());
+  }
+  llvm_unreachable("unknown diagnostic severity");
+}
+
+ModelDiagnosticHandler::ModelDiagnosticHandler(MLIRContext *context,
+                                               StringRef path)
+    : ScopedDiagnosticHandler(context), path(path) {
+  setHandler([this](Diagnostic &diagnostic) {
+    print(diagnostic);
+    return success();
+  });
+}
+
+void ModelDiagnosticHandler::print(Diagnostic &diagnostic) {
+  std::string message = diagnostic.str();
+  StringRef name = nameOf(diagnostic.getLocation());
+  errs() << path << ": ";
+  raw_ostream &os = printSeverity(diagnostic.getSeverity());
+  // Many messages name the node themselves.
+  if (!name.empty() && !StringRef(message).contains(name))
+    os << "at \"" << name << "\": ";
+  os << message << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    print(note);
+}
+
+DiagnosticFilter::DiagnosticFilter(MLIRContext *context,
+                                   const MlirOptMainConfig &config)
+    : ScopedDiagnosticHandler(context) {
+  VerbosityLevel level = config.getDiagnosticVerbosityLevel();
+  bool showNotes = config.shouldShowNotes();
+  setHandler([=](Diagnostic &diagnostic) {
+    switch (diagnostic.getSeverity()) {
+    case DiagnosticSeverity::Error:
+      return failure();
+    case DiagnosticSeverity::Warning:
+      return success(level == VerbosityLevel::ErrorsOnly);
+    case DiagnosticSeverity::Remark:
+      return success(level != VerbosityLevel::ErrorsWarningsAndRemarks);
+    case DiagnosticSeverity::Note:
+      return success(!showNotes);
+    }
+    llvm_unreachable("unknown diagnostic severity");
+  });
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line of htp-opt.
+
+#include "HTP/Tools/HtpOpt/HtpOpt.h"
+
+#include "HTP/Tools/HtpOpt/Diagnostics.h"
+#include "HTP/Tools/HtpOpt/Session.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
+
+#include <deque>
+
+using namespace llvm;
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+/// A registered side output with its flag. The flag's value is optional:
+/// `--summary` alone writes to standard output.
+struct SideOutputOption {
+  SideOutputOption(SideOutput output, cl::OptionCategory &category)
+      : output(std::move(output)),
+        file(StringRef(this->output.flag), cl::desc(this->output.help),
+             cl::value_desc("file"), cl::ValueOptional, cl::cat(category)) {}
+  SideOutput output;
+  cl::opt<std::string> file;
+};
+
+/// HTP's own options. The help lists categories by name; the blank puts this
+/// one in front of MLIR's few hundred options.
+struct CommandLine {
+  cl::OptionCategory category{" HTP options"};
+  cl::opt<Format> emit{
+      "emit", cl::desc("What to write; without it the ending of -o decides"),
+      cl::values(clEnumValN(Format::ONNX, "onnx", "ONNX protobuf"),
+                 clEnumValN(Format::Text, "mlir", "MLIR text"),
+                 clEnumValN(Format::Bytecode, "mlirbc", "MLIR bytecode"),
+                 clEnumValN(Format::OnnxMlir, "onnx-mlir",
+                            "MLIR text in the strict form that onnx-mlir's "
+                            "verifier accepts")),
+      cl::cat(category)};
+  std::deque<SideOutputOption> sides;
+  std::vector<std::function<LogicalResult(ModuleOp)>> exportSteps;
+};
+
+} // namespace
+
+/// Options live as long as the program: the command line library keeps
+/// pointers to them.
+static CommandLine &commandLine() {
+  static CommandLine instance;
+  return instance;
+}
+
+void htp::registerSideOutput(SideOutput output) {
+  CommandLine &line = commandLine();
+  line.sides.emplace_back(std::move(output), line.category);
+}
+
+void htp::registerExportStep(std::function<LogicalResult(ModuleOp)> step) {
+  commandLine().exportSteps.push_back(std::move(step));
+}
+
+/// Hides the options that libLLVM brings along, hundreds of them for code
+/// generators that htp-opt never runs. `--help-hidden` lists them.
+static void hideForeignOptions() {
+  for (auto [name, option] : cl::getRegisteredOptions())
+    if (!is_contained(option->Categories, &commandLine().category) &&
+        name != "help" && name != "version" && name != "color")
+      option->setHiddenFlag(cl::Hidden);
+}
+
+/// The flags of HTP's passes with their summaries, which the list of all passes
+/// would hide among MLIR's.
+static void describePasses(raw_ostream &os) {
+  std::vector<StringRef> flags;
+  for (const auto &option : cl::getRegisteredOptions())
+    if (option.first.starts_with("htp-"))
+      flags.push_back(option.first);
+  llvm::sort(flags);
+  for (StringRef flag : flags) {
+    const PassRegistryEntry *entry = PassInfo::lookup(flag);
+    if (!entry)
+      entry = PassPipelineInfo::lookup(flag);
+    if (entry)
+      os << "  --" << left_justify(flag, 27) << entry->getPassDescription()
+         << "\n";
+  }
+}
+
+static std::string overview() {
+  std::string text;
+  raw_string_ostream os(text);
+  os << "HTP optimizer: which nn.Module did this ONNX node come from?\n\n"
+        "Reads an ONNX model, MLIR text or MLIR bytecode (told apart by "
+        "content, - is\nstandard input), runs passes, and writes what the "
+        "ending of -o says (.onnx,\n.mlir, .mlirbc); without -o, MLIR text on "
+        "standard output.\n\n"
+        "EXAMPLES:\n"
+        "  htp-opt model.onnx                          # as MLIR, to read\n"
+        "  htp-opt model.onnx --htp-tag -o tagged.onnx # tag every node\n"
+        "  htp-opt model.onnx --cse -o smaller.onnx    # MLIR's own passes\n"
+        "  htp-opt model.onnx --emit=onnx-mlir -o m.mlir\n\n"
+        "HTP PASSES (in full: docs/Passes.md):\n";
+  describePasses(os);
+  return text;
+}
+
+/// MLIR's modes for developing passes work on text, one chunk at a time. They
+/// are MLIR's own code; what they cannot do is said here.
+static bool isDeveloperMode(const MlirOptMainConfig &config) {
+  return config.shouldVerifyDiagnostics() ||
+         !config.inputSplitMarker().empty() || config.shouldRunReproducer() ||
+         config.shouldVerifyRoundtrip() || config.shouldShowDialects() ||
+         config.shouldListPasses() || !config.getReproducerFilename().empty();
+}
+
+static LogicalResult runDeveloperMode(const SessionOptions &options,
+                                      const MlirOptMainConfig &config,
+                                      DialectRegistry &registry) {
+  auto fail = [](const Twine &message) {
+    reportError(message);
+    return failure();
+  };
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return MlirOptMain(outs(), MemoryBuffer::getMemBuffer(""), registry,
+                       config);
+  if (!options.sides.empty() || options.format == Format::ONNX ||
+      options.format == Format::OnnxMlir)
+    return fail("--split-input-file, --verify-diagnostics, --verify-roundtrip "
+                "and reproducers write MLIR only");
+  auto buffer = MemoryBuffer::getFileOrSTDIN(options.input);
+  if (!buffer)
+    return fail("cannot read '" + options.input +
+                "': " + buffer.getError().message());
+  if (formatOfContent(**buffer) == Format::ONNX)
+    return fail("cannot read '" + options.input +
+                "': --split-input-file, --verify-diagnostics, "
+                "--verify-roundtrip and reproducers need MLIR");
+  OutputFiles outputs;
+  auto file = outputs.open(options.output);
+  if (!file)
+    return fail(toString(file.takeError()));
+  if (failed(MlirOptMain((*file)->os(), std::move(*buffer), registry, config)))
+    return failure();
+  if (Error error = outputs.commit())
+    return fail(toString(std::move(error)));
+  return success();
+}
+
+static SessionOptions sessionOptions(StringRef input, StringRef output,
+                                     const MlirOptMainConfig &config) {
+  CommandLine &line = commandLine();
+  SessionOptions options;
+  options.input = input.str();
+  options.exportSteps = line.exportSteps;
+  bool sideOnStdout = false;
+  for (SideOutputOption &side : line.sides) {
+    if (!side.file.getNumOccurrences())
+      continue;
+    std::string path = side.file.empty() ? "-" : side.file.getValue();
+    sideOnStdout |= path == "-";
+    options.sides.push_back({&side.output, path});
+  }
+  // Two things on standard output are of no use to anyone.
+  bool hasOutput = cl::getRegisteredOptions()["o"]->getNumOccurrences();
+  if (hasOutput || !sideOnStdout)
+    options.output = output.str();
+  options.format = line.emit.getNumOccurrences() ? line.emit.getValue()
+                   : config.shouldEmitBytecode() ? Format::Bytecode
+                                                 : formatOfName(output);
+  return options;
+}
+
+/// Text that goes to a file carries its locations: they hold the scopes, and a
+/// file that forgot them could not be tagged again. On standard output, which
+/// people read, they show up only when asked for.
+static void keepLocationsInFiles(const SessionOptions &options) {
+  cl::Option *printLocations =
+      cl::getRegisteredOptions()["mlir-print-debuginfo"];
+  bool toFile = !options.output.empty() && options.output != "-";
+  if ((toFile || options.format == Format::OnnxMlir) &&
+      !printLocations->getNumOccurrences())
+    printLocations->addOccurrence(0, printLocations->ArgStr, "true");
+}
+
+int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
+  InitLLVM init(argc, argv);
+  hideForeignOptions(); // All that exist before MLIR registers its own.
+  registerCLIOptions("htp-opt", registry);
+  auto [input, output] = parseCLIOptions(argc, argv, overview());
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (input == "-" && sys::Process::StandardInIsUserInput())
+    errs() << "(reading from standard input; htp-opt --help shows how to use "
+              "a file)\n";
+  SessionOptions options = sessionOptions(input, output, config);
+  keepLocationsInFiles(options);
+  if (isDeveloperMode(config))
+    return asMainReturnCode(runDeveloperMode(options, config, registry));
+  return asMainReturnCode(Session(options, config, registry).run());
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Tools/HtpOpt/Session.h"
+
+#include "HTP/Target/ONNX/ModelFile.h"
+#include "HTP/Tools/HtpOpt/Diagnostics.h"
+#if __has_include("HTP/Target/ONNX/Import.h")
+#include "HTP/Target/ONNX/Import.h"
+#define HTP_HAS_IMPORT
+#endif
+
+#include "mlir/Debug/CLOptionsSetup.h"
+#include "mlir/Dialect/IRDL/IR/IRDL.h"
+#include "mlir/Dialect/IRDL/IRDLLoading.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Remark/RemarkStreamer.h"
+#include "mlir/Tools/ParseUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace llvm;
+using namespace mlir;
+using namespace htp;
+
+Session::Session(SessionOptions options, const MlirOptMainConfig &config,
+                 DialectRegistry &registry)
+    : options(std::move(options)), config(config), registry(registry) {}
+
+static LogicalResult report(Error error) {
+  reportError(toString(std::move(error)));
+  return failure();
+}
+
+/// Outputs are opened first: a typo in a path should not cost the user the time
+/// of the whole run.
+LogicalResult Session::openOutputs() {
+  StringRef path = options.output;
+  if (path.contains('%')) {
+    StringRef folder = sys::path::parent_path(path);
+    if (folder.contains('%'))
+      return report(createStringError("cannot write '" + path +
+                                      "': '%' may stand in the file name only"));
+    if (sys::fs::access(folder.empty() ? "." : folder,
+                        sys::fs::AccessMode::Write))
+      return report(createStringError("cannot write '" + path + "': '" +
+                                      folder + "' is not a writable folder"));
+  } else if (!path.empty()) {
+    auto file = outputs.open(path);
+    if (!file)
+      return report(file.takeError());
+    mainOutput = *file;
+  }
+  for (const SessionOptions::Side &side : options.sides) {
+    auto file = outputs.open(side.path);
+    if (!file)
+      return report(file.takeError());
+    sideOutputs.push_back(*file);
+  }
+  return success();
+}
+
+static Expected<std::unique_ptr<MemoryBuffer>> openInput(StringRef path) {
+  if (sys::fs::is_directory(path))
+    return createStringError("cannot read '" + path +
+                             "': is a directory, expected a file");
+  auto buffer = MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
+                                             /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createStringError("cannot read '" + path +
+                             "': " + buffer.getError().message());
+  if ((*buffer)->getBufferSize() == 0)
+    return createStringError("cannot read '" + path +
+                             "': the file is empty, expected an ONNX model or "
+                             "MLIR");
+  return std::move(*buffer);
+}
+
+LogicalResult Session::run() {
+  auto buffer = openInput(options.input);
+  if (!buffer)
+    return report(buffer.takeError());
+  if (failed(openOutputs()))
+    return failure();
+  inputFormat = formatOfContent(**buffer);
+
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  tracing::InstallDebugHandler debugHandler(context, config.getDebugConfig());
+  sourceMgr = std::make_shared<SourceMgr>();
+  LogicalResult result = failure();
+  if (inputFormat == Format::ONNX) {
+    // The op of an error in a model of 10,000 nodes has a name; its generic
+    // form would only bury the message.
+    if (!cl::getRegisteredOptions()["mlir-print-op-on-diagnostic"]
+             ->getNumOccurrences())
+      context.printOpOnDiagnostic(false);
+    input = std::move(*buffer);
+    ModelDiagnosticHandler handler(&context, options.input);
+    DiagnosticFilter filter(&context, config);
+    result = process(context);
+  } else {
+    sourceMgr->AddNewSourceBuffer(std::move(*buffer), SMLoc());
+    SourceMgrDiagnosticHandler handler(*sourceMgr, &context);
+    DiagnosticFilter filter(&context, config);
+    result = process(context);
+  }
+  if (failed(result))
+    return failure();
+  if (Error error = outputs.commit())
+    return report(std::move(error));
+  return success();
+}
+
+/// Defines the dialects of an IRDL file, as `mlir-opt --irdl-file` does.
+static LogicalResult loadIRDL(StringRef path, MLIRContext &context) {
+  context.getOrLoadDialect<irdl::IRDLDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
+  return module ? irdl::loadDialects(*module) : failure();
+}
+
+/// Turns on the remarks that the `--remark…` options ask for.
+static LogicalResult enableRemarks(MLIRContext &context,
+                                   const MlirOptMainConfig &config) {
+  remark::RemarkCategories categories{
+      config.getRemarksAllFilter(), config.getRemarksPassedFilter(),
+      config.getRemarksMissedFilter(), config.getRemarksAnalyseFilter(),
+      config.getRemarksFailedFilter()};
+  std::unique_ptr<remark::detail::RemarkEmittingPolicyBase> policy;
+  if (config.getRemarkPolicy() == RemarkPolicy::REMARK_POLICY_FINAL)
+    policy = std::make_unique<remark::RemarkEmittingPolicyFinal>();
+  else
+    policy = std::make_unique<remark::RemarkEmittingPolicyAll>();
+  if (config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_STDOUT)
+    return remark::enableOptimizationRemarks(context, nullptr,
+                                             std::move(policy), categories,
+                                             /*printAsEmitRemarks=*/true);
+  bool yaml = config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_YAML;
+  std::string file = config.getRemarksOutputFile();
+  if (file.empty())
+    file = yaml ? "mlir-remarks.yaml" : "mlir-remarks.bitstream";
+  return remark::enableOptimizationRemarksWithLLVMStreamer(
+      context, file, yaml ? remarks::Format::YAML : remarks::Format::Bitstream,
+      std::move(policy), categories);
+}
+
+LogicalResult Session::process(MLIRContext &context) {
+  DefaultTimingManager timingManager;
+  applyDefaultTimingManagerCLOptions(timingManager);
+  TimingScope timing = timingManager.getRootScope();
+
+  if (!config.getIrdlFile().empty() &&
+      failed(loadIRDL(config.getIrdlFile(), context)))
+    return failure();
+  TimingScope reading = timing.nest("Read");
+  OwningOpRef<Operation *> op = read(context);
+  reading.stop();
+  if (!op || failed(enableRemarks(context, config)) ||
+      failed(runPasses(*op, timing)))
+    return failure();
+  TimingScope writing = timing.nest("Write");
+  if (failed(writeAll(*op)))
+    return failure();
+  // Remarks of the policy `final` come out here.
+  if (remark::detail::RemarkEngine *engine = context.getRemarkEngine())
+    engine->getRemarkEmittingPolicy()->finalize();
+  return success();
+}
+
+OwningOpRef<Operation *> Session::read(MLIRContext &context) {
+  if (inputFormat == Format::ONNX)
+    return importONNX(context);
+  bool threaded = context.isMultithreadingEnabled();
+  context.disableMultithreading();
+  ParserConfig parser(&context, config.shouldVerifyOnParsing(),
+                      &otherResources);
+  OwningOpRef<Operation *> op = parseSourceFileForTool(
+      sourceMgr, parser, !config.shouldUseExplicitModule());
+  context.enableMultithreading(threaded);
+  return op;
+}
+
+OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
+  auto file = ModelFile::fromBuffer(std::move(input), options.input);
+  if (!file) {
+    reportError(toString(file.takeError()));
+    return nullptr;
+  }
+#ifdef HTP_HAS_IMPORT
+  OwningOpRef<ModuleOp> module = importModel(*file, &context, ImportOptions());
+  if (!module || (config.shouldVerifyOnParsing() && failed(verify(*module))))
+    return nullptr;
+  return OwningOpRef<Operation *>(module.release());
+#else
+  reportError("this build has no ONNX importer");
+  return nullptr;
+#endif
+}
+
+LogicalResult Session::runPasses(Operation *op, TimingScope &timing) {
+  PassManager pm(op->getName(), PassManager::Nesting::Implicit);
+  pm.enableVerifier(config.shouldVerifyPasses());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  pm.enableTiming(timing);
+  if (failed(config.setupPassPipeline(pm)))
+    return failure();
+  return pm.run(op);
+}

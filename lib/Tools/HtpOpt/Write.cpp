@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The writing half of a session.
+
+#include "HTP/Target/ONNX/ModelWriter.h"
+#include "HTP/Tools/HtpOpt/Diagnostics.h"
+#include "HTP/Tools/HtpOpt/Session.h"
+#if __has_include("HTP/Target/ONNX/Export.h")
+#include "HTP/Target/ONNX/Export.h"
+#define HTP_HAS_EXPORT
+#endif
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Operation.h"
+
+using namespace llvm;
+using namespace mlir;
+using namespace htp;
+
+LogicalResult Session::writeAll(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module && !sideOutputs.empty())
+    return op->emitError() << "--" << options.sides.front().kind->flag
+                           << " needs a builtin.module at the top, found '"
+                           << op->getName() << "'";
+  for (auto [side, file] : zip_equal(options.sides, sideOutputs))
+    if (failed(side.kind->writer(module, file->os())))
+      return failure();
+  if (StringRef(options.output).contains('%') && module)
+    return writeEachModule(module);
+  return mainOutput ? write(op, *mainOutput) : success();
+}
+
+/// `-o 'dir/%.onnx'`: one file for each module in the module, named after it.
+LogicalResult Session::writeEachModule(ModuleOp parent) {
+  if (parent.getOps<ModuleOp>().empty())
+    return parent.emitError()
+           << "'" << options.output
+           << "' asks for one file per module, found no module inside of the "
+              "module";
+  for (ModuleOp module : parent.getOps<ModuleOp>()) {
+    std::string name = module.getName().value_or("").str();
+    if (name.empty())
+      return module.emitError() << "a module without a name cannot be written "
+                                   "to '"
+                                << options.output << "'";
+    // A name is no path: it must not lead out of the folder.
+    std::replace(name.begin(), name.end(), '/', '_');
+    auto [before, after] = StringRef(options.output).split('%');
+    auto file = outputs.open((before + name + after).str());
+    if (!file)
+      return module.emitError() << toString(file.takeError());
+    if (failed(write(module, **file)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Session::write(Operation *op, OutputFile &file) {
+  switch (options.format) {
+  case Format::ONNX:
+    return writeONNX(op, file);
+  case Format::Bytecode: {
+    BytecodeWriterConfig writer(otherResources);
+    if (auto version = config.bytecodeVersionToEmit())
+      writer.setDesiredBytecodeVersion(*version);
+    if (config.shouldElideResourceDataFromBytecode())
+      writer.setElideResourceDataFlag();
+    return writeBytecodeToFile(op, file.os(), writer);
+  }
+  case Format::OnnxMlir:
+  case Format::Text: {
+    if (config.bytecodeVersionToEmit())
+      return op->emitError("bytecode version while not emitting bytecode");
+    AsmState state(op, OpPrintingFlags(), /*locationMap=*/nullptr,
+                   &otherResources);
+    file.os() << OpWithState(op, state) << '\n';
+    return success();
+  }
+  }
+  llvm_unreachable("unknown format");
+}
+
+LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError() << "only a builtin.module can be written as ONNX, "
+                              "found '"
+                           << op->getName() << "'";
+  // Side outputs and the caller see the module as the passes left it.
+  OwningOpRef<ModuleOp> prepared(options.exportSteps.empty() ? nullptr
+                                                             : module.clone());
+  for (auto &step : options.exportSteps)
+    if (failed(step(*prepared)))
+      return failure();
+#ifdef HTP_HAS_EXPORT
+  ::onnx::ModelProto model;
+  ModelWriter writer;
+  if (failed(exportModel(prepared ? *prepared : module, model, writer,
+                         ExportOptions())))
+    return failure();
+  if (Error error = writer.write(model, file.descriptor()))
+    return op->emitError() << toString(std::move(error));
+  return success();
+#else
+  return op->emitError("this build has no ONNX exporter");
+#endif
+}
