@@ -6,18 +6,14 @@
 
 #include "HTP/Hierarchy/Trace.h"
 
+#include "JSONReading.h"
+
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
-using json::ObjectMapper;
-using json::Path;
+using namespace htp::reading;
 
 namespace htp {
-
-/// Deeper nesting than any trace needs; LLVM's parser is recursive.
-static constexpr unsigned kMaxNesting = 256;
 
 namespace {
 /// Reads the parts of a trace, knowing what the parts before have defined.
@@ -41,128 +37,39 @@ private:
   }
 
   bool readHeader(const json::Object &object, Path path);
-  bool readModules(const json::Array &array, Path path);
-  bool readModule(const json::Value &value, Module &module, Path path);
-  bool readParameter(const json::Value &value, Parameter &parameter, Path path);
   bool readValue(const json::Value &value, TraceValue &result, Path path);
   bool readArgument(const json::Value &value, TraceArgument &result, Path path);
   bool readOp(const json::Value &value, TraceOp &op, Path path);
   bool readSource(const json::Value &value, TraceOp &op, Path path);
   bool readBlock(const json::Value &value, TraceBlock &block, Path path);
 
-  /// Reads each element of the array `key` of `object` by a member function.
-  /// A missing array is an empty one unless it is `required`.
+  /// A list whose elements a member function reads.
   template <typename T>
-  bool readList(const json::Object &object, StringLiteral key, bool required,
-                std::vector<T> &list, Path path,
-                bool (Reader::*readOne)(const json::Value &, T &, Path));
+  bool readAll(const json::Object &object, StringLiteral key, bool required,
+               std::vector<T> &list, Path path,
+               bool (Reader::*readOne)(const json::Value &, T &, Path)) {
+    return readList(object, key, required, list, path,
+                    [&](const json::Value &value, T &result, Path at) {
+                      return (this->*readOne)(value, result, at);
+                    });
+  }
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-static bool reject(Path path, StringLiteral message) {
-  path.report(message);
-  return false;
-}
-
-static const json::Object *asObject(const json::Value &value, Path path) {
-  const json::Object *object = value.getAsObject();
-  if (!object)
-    path.report("expected object");
-  return object;
-}
-
-static bool getString(const json::Object &object, StringLiteral key,
-                      bool required, std::string &result, Path path) {
-  const json::Value *value = object.get(key);
-  if (!value)
-    return !required || reject(path.field(key), "missing, expected string");
-  std::optional<StringRef> text = value->getAsString();
-  if (!text)
-    return reject(path.field(key), "expected string");
-  result = text->str();
-  return true;
-}
-
-static bool getCount(const json::Object &object, StringLiteral key,
-                     bool required, int64_t &result, Path path) {
-  const json::Value *value = object.get(key);
-  if (!value)
-    return !required || reject(path.field(key), "missing, expected integer");
-  std::optional<int64_t> number = value->getAsInteger();
-  if (!number || *number < 0)
-    return reject(path.field(key), "expected integer that is not negative");
-  result = *number;
-  return true;
-}
-
-static bool getHash(const json::Object &object, StringLiteral key,
-                    uint64_t &result, Path path) {
-  std::string text;
-  if (!getString(object, key, /*required=*/false, text, path))
-    return false;
-  if (!object.get(key))
-    return true;
-  if (text.size() != 16 || StringRef(text).getAsInteger(16, result))
-    return reject(path.field(key), "expected 16 hexadecimal digits");
-  return true;
-}
-
-/// Sizes; null where one differs from run to run.
-static bool getShape(const json::Value &value, std::vector<int64_t> &shape,
-                     Path path) {
-  const json::Array *sizes = value.getAsArray();
-  if (!sizes)
-    return reject(path, "expected array");
-  for (const auto &[index, size] : enumerate(*sizes)) {
-    std::optional<int64_t> number = size.getAsInteger();
-    if (size.kind() == json::Value::Null)
-      number = kDynamicSize;
-    else if (!number || *number < 0)
-      return reject(path.index(index),
-                    "expected integer that is not negative, or null");
-    shape.push_back(*number);
-  }
-  return true;
-}
 
 //===----------------------------------------------------------------------===//
 // Reader
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-bool Reader::readList(const json::Object &object, StringLiteral key,
-                      bool required, std::vector<T> &list, Path path,
-                      bool (Reader::*readOne)(const json::Value &, T &, Path)) {
-  const json::Value *value = object.get(key);
-  if (!value)
-    return !required || reject(path.field(key), "missing, expected array");
-  const json::Array *array = value->getAsArray();
-  if (!array)
-    return reject(path.field(key), "expected array");
-  list.resize(array->size());
-  for (size_t i = 0; i < list.size(); ++i)
-    if (!(this->*readOne)((*array)[i], list[i], path.field(key).index(i)))
-      return false;
-  return true;
-}
-
 bool Reader::read(const json::Value &value, Path path) {
   const json::Object *object = asObject(value, path);
   if (!object || !readHeader(*object, path))
     return false;
-  const json::Array *modules = object->getArray("modules");
-  if (!modules)
-    return reject(path.field("modules"), "missing, expected array");
-  return readModules(*modules, path.field("modules")) &&
-         readList(*object, "inputs", true, trace.inputs, path,
-                  &Reader::readValue) &&
-         readList(*object, "ops", true, trace.ops, path, &Reader::readOp) &&
-         readList(*object, "outputs", true, trace.outputs, path,
-                  &Reader::readArgument);
+  return readTree(*object, trace.tree, path, found) &&
+         readAll(*object, "inputs", true, trace.inputs, path,
+                 &Reader::readValue) &&
+         readAll(*object, "ops", true, trace.ops, path, &Reader::readOp) &&
+         readAll(*object, "outputs", true, trace.outputs, path,
+                 &Reader::readArgument);
 }
 
 bool Reader::readHeader(const json::Object &object, Path path) {
@@ -186,58 +93,6 @@ bool Reader::readHeader(const json::Object &object, Path path) {
                    path.field("producer")) &&
          getString(*fields, "source", false, trace.source,
                    path.field("producer"));
-}
-
-bool Reader::readModules(const json::Array &array, Path path) {
-  std::vector<Module> modules(array.size());
-  for (size_t i = 0; i < modules.size(); ++i)
-    if (!readModule(array[i], modules[i], path.index(i)))
-      return false;
-  Expected<ModuleTree> tree = ModuleTree::create(std::move(modules));
-  if (!tree)
-    return fail(path, "not a tree", toString(tree.takeError()));
-  trace.tree = std::move(*tree);
-  return true;
-}
-
-bool Reader::readModule(const json::Value &value, Module &module, Path path) {
-  const json::Object *object = asObject(value, path);
-  if (!object || !getString(*object, "path", true, module.path, path) ||
-      !getString(*object, "class", true, module.className, path) ||
-      !getString(*object, "qualified", false, module.qualified, path) ||
-      !getCount(*object, "calls", false, module.calls, path))
-    return false;
-  if (const json::Value *torchNN = object->get("torch_nn")) {
-    std::optional<bool> flag = torchNN->getAsBoolean();
-    if (!flag)
-      return reject(path.field("torch_nn"), "expected boolean");
-    module.torchNN = *flag;
-  }
-  if (const json::Value *aliases = object->get("aliases"))
-    if (!fromJSON(*aliases, module.aliases, path.field("aliases")))
-      return false;
-  return readList(*object, "parameters", false, module.parameters, path,
-                  &Reader::readParameter);
-}
-
-bool Reader::readParameter(const json::Value &value, Parameter &parameter,
-                           Path path) {
-  const json::Object *object = asObject(value, path);
-  std::string kind = "parameter";
-  if (!object || !getString(*object, "name", true, parameter.name, path) ||
-      !getString(*object, "kind", false, kind, path) ||
-      !getString(*object, "dtype", true, parameter.dtype, path) ||
-      !getHash(*object, "hash", parameter.hash, path) ||
-      !getHash(*object, "values_hash", parameter.valuesHash, path) ||
-      !getString(*object, "tied", false, parameter.tied, path))
-    return false;
-  if (kind != "parameter" && kind != "buffer")
-    return reject(path.field("kind"), "expected \"parameter\" or \"buffer\"");
-  parameter.buffer = kind == "buffer";
-  const json::Value *shape = object->get("shape");
-  if (!shape)
-    return reject(path.field("shape"), "missing, expected array");
-  return getShape(*shape, parameter.shape, path.field("shape"));
 }
 
 bool Reader::readValue(const json::Value &value, TraceValue &result,
@@ -279,8 +134,8 @@ bool Reader::readArgument(const json::Value &value, TraceArgument &result,
   }
   if (object->get("list")) {
     result.kind = TraceArgument::Kind::List;
-    return readList(*object, "list", true, result.list, path,
-                    &Reader::readArgument);
+    return readAll(*object, "list", true, result.list, path,
+                   &Reader::readArgument);
   }
   const json::Value *constant = object->get("constant");
   if (!constant)
@@ -296,12 +151,10 @@ bool Reader::readOp(const json::Value &value, TraceOp &op, Path path) {
   if (!object || !getString(*object, "kind", true, op.kind, path) ||
       !getString(*object, "module", true, module, path) ||
       !getCount(*object, "call", false, op.call, path) ||
-      !readList(*object, "inputs", false, op.inputs, path,
-                &Reader::readArgument) ||
-      !readList(*object, "blocks", false, op.blocks, path,
-                &Reader::readBlock) ||
-      !readList(*object, "outputs", false, op.outputs, path,
-                &Reader::readValue))
+      !readAll(*object, "inputs", false, op.inputs, path,
+               &Reader::readArgument) ||
+      !readAll(*object, "blocks", false, op.blocks, path, &Reader::readBlock) ||
+      !readAll(*object, "outputs", false, op.outputs, path, &Reader::readValue))
     return false;
   std::optional<ModuleId> id = trace.tree.find(module);
   if (!id)
@@ -321,47 +174,21 @@ bool Reader::readSource(const json::Value &value, TraceOp &op, Path path) {
 bool Reader::readBlock(const json::Value &value, TraceBlock &block, Path path) {
   const json::Object *object = asObject(value, path);
   return object &&
-         readList(*object, "inputs", false, block.inputs, path,
-                  &Reader::readValue) &&
-         readList(*object, "ops", true, block.ops, path, &Reader::readOp) &&
-         readList(*object, "outputs", false, block.outputs, path,
-                  &Reader::readArgument);
+         readAll(*object, "inputs", false, block.inputs, path,
+                 &Reader::readValue) &&
+         readAll(*object, "ops", true, block.ops, path, &Reader::readOp) &&
+         readAll(*object, "outputs", false, block.outputs, path,
+                 &Reader::readArgument);
 }
 
 //===----------------------------------------------------------------------===//
 // Trace
 //===----------------------------------------------------------------------===//
 
-/// How deep arrays and objects are nested in `text`.
-static unsigned nesting(StringRef text) {
-  unsigned depth = 0, deepest = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 Expected<Trace> Trace::parse(StringRef text) {
-  if (unsigned depth = nesting(text); depth > kMaxNesting)
-    return createStringError("trace is nested %u levels deep, expected at "
-                             "most %u",
-                             depth, kMaxNesting);
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = reading::parse(text);
   if (!value)
-    return createStringError("not JSON: " + toString(value.takeError()));
+    return value.takeError();
   Trace trace;
   Path::Root root("trace");
   Reader reader(trace);

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -36,12 +36,24 @@ LogicalResult HTPDialect::verifyOperationAttribute(Operation *op,
   if (name == kTagAttr && !isa<TagAttr>(attribute.getValue()))
     return op->emitOpError("attribute 'htp.tag' must be a #htp.tag, found ")
            << attribute.getValue();
+  if (name == kParameterAttr && !isa<StringAttr>(attribute.getValue()))
+    return op->emitOpError("attribute 'htp.parameter' must be a string, the "
+                           "path of a parameter, found ")
+           << attribute.getValue();
+  if (name == kUsersAttr) {
+    auto users = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!users || !llvm::all_of(users, llvm::IsaPred<StringAttr>))
+      return op->emitOpError("attribute 'htp.users' must be an array of "
+                             "strings, the paths of modules, found ")
+             << attribute.getValue();
+  }
   return success();
 }
 
-void htp::setTag(Operation *op, TagAttr tag) {
+void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
   op->setAttr(kTagAttr, tag);
-  op->setLoc(attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}));
+  op->setLoc(
+      attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}, sources));
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,8 +162,23 @@ Attribute ContextAttr::parse(AsmParser &parser, Type) {
 // HierarchyOp
 //===----------------------------------------------------------------------===//
 
+/// Claims `path` for `module`; an error where another module has it already.
+static LogicalResult claim(llvm::StringMap<Operation *> &paths, StringRef path,
+                           htp::ModuleOp module) {
+  if (path.empty() || path.starts_with(".") || path.ends_with(".") ||
+      path.contains(".."))
+    return module.emitOpError("path '")
+           << path << "' is empty or has an empty component";
+  auto [it, isNew] = paths.try_emplace(path, module);
+  if (isNew)
+    return success();
+  return (module.emitOpError("path '") << path << "' is already taken")
+             .attachNote(it->second->getLoc())
+         << "by this module";
+}
+
 LogicalResult HierarchyOp::verifyRegions() {
-  llvm::StringSet<> seen;
+  llvm::StringMap<Operation *> paths;
   for (Operation &op : *getBody()) {
     auto module = dyn_cast<htp::ModuleOp>(op);
     if (!module)
@@ -159,13 +186,26 @@ LogicalResult HierarchyOp::verifyRegions() {
                             "holds only htp.module")
                  .attachNote(getLoc())
              << "in this hierarchy";
-    StringRef parent = module.getPath().rsplit('.').first;
-    if (module.getPath().contains('.') && !seen.contains(parent))
-      return (module.emitOpError("comes before its parent '")
-              << parent << "', or the parent is missing")
-                 .attachNote(getLoc())
-             << "in this hierarchy";
-    seen.insert(module.getPath());
+    if (module.getCalls() < 0)
+      return module.emitOpError("is called ")
+             << static_cast<int64_t>(module.getCalls())
+             << " times, expected a count that is not negative";
+    if (failed(claim(paths, module.getPath(), module)))
+      return failure();
   }
+  for (auto module : getBody()->getOps<htp::ModuleOp>()) {
+    auto [parent, name] = module.getPath().rsplit('.');
+    auto it = paths.find(parent);
+    if (!name.empty() && it != paths.end() &&
+        module->isBeforeInBlock(it->second))
+      return (module.emitOpError("comes before its parent '") << parent << "'")
+                 .attachNote(it->second->getLoc())
+             << "the parent";
+  }
+  for (auto module : getBody()->getOps<htp::ModuleOp>())
+    if (std::optional<ArrayAttr> aliases = module.getAliases())
+      for (auto alias : aliases->getAsRange<StringAttr>())
+        if (failed(claim(paths, alias, module)))
+          return failure();
   return success();
 }

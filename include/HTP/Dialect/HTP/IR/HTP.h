@@ -32,8 +32,10 @@ inline TagAttr getTag(mlir::Operation *op) {
   return op->getAttrOfType<TagAttr>(kTagAttr);
 }
 
-/// Sets the tag of an operation, and the same scope in its location.
-void setTag(mlir::Operation *op, TagAttr tag);
+/// Sets the tag of an operation, and the same scope in its location, with the
+/// lines of Python code that made it where they are known.
+void setTag(mlir::Operation *op, TagAttr tag,
+            llvm::ArrayRef<mlir::Location> sources = {});
 
 } // namespace htp
 

@@ -64,6 +64,11 @@ def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
   }];
 }
 
+def HTP_ParameterArrayAttr
+    : TypedArrayAttrBase<HTP_ParameterAttr, "array of parameters"> {
+  let constBuilderCall = "";
+}
+
 def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
   let summary = "Another module that an operation could be said to belong to";
   let parameters = (ins
@@ -123,7 +128,9 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
   let summary = "The module tree of a model";
   let description = [{
     The operation itself is the root module, named after its class; below it
-    every other module, parents first, named by its path.
+    every other module, parents first, named by its path. A module whose
+    `forward` never ran may be missing; its children then belong to the nearest
+    module that is there.
 
     ```mlir
     htp.hierarchy @BertModel : "transformers.models.bert.modeling_bert.BertModel" {
@@ -135,7 +142,7 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
   let arguments = (ins
     SymbolNameAttr:$sym_name,
     StrAttr:$qualified,
-    OptionalAttr<ArrayAttr>:$parameters,
+    OptionalAttr<HTP_ParameterArrayAttr>:$parameters,
     DefaultValuedAttr<I64Attr, "1">:$calls);
   let regions = (region SizedRegion<1>:$modules);
   let assemblyFormat = [{
@@ -150,7 +157,7 @@ def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
   let description = [{
     The symbol is the module's path. `torch_nn` says that torch.nn defines the
     class, `calls` how often `forward` ran, `aliases` the other paths of a
-    module that has several.
+    module that has several. A class that is not known is `""`.
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
@@ -158,7 +165,7 @@ def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
     UnitAttr:$torch_nn,
     DefaultValuedAttr<I64Attr, "1">:$calls,
     OptionalAttr<StrArrayAttr>:$aliases,
-    OptionalAttr<ArrayAttr>:$parameters);
+    OptionalAttr<HTP_ParameterArrayAttr>:$parameters);
   let assemblyFormat = [{
     $sym_name `:` $qualified (`torch_nn` $torch_nn^)? (`calls` $calls^)?
     (`aliases` $aliases^)? (`parameters` $parameters^)? attr-dict

@@ -5,6 +5,13 @@
 //
 //   loc(fused<{htp.call = 1 : i64, htp.scope = "encoder.layer.0"}>["MatMul_7"])
 //
+// Where the line of the model's Python code is known it follows the original
+// location, and `htp.sources` counts such lines. Tools that print a diagnostic
+// then show the line:
+//
+//   loc(fused<{htp.scope = "encoder.layer.0", htp.sources = 1 :
+//   i64}>["MatMul_7", "bert.py":12:0])
+//
 // Only builtin attributes are used: any MLIR tool parses it.
 
 #ifndef HTP_DIALECT_HTP_IR_SCOPELOC_H
@@ -26,8 +33,14 @@ struct Scope {
   }
 };
 
-/// `loc` with `scope` in it; a scope that it had before is replaced.
-mlir::Location attachScope(mlir::Location loc, Scope scope);
+/// `loc` with `scope` in it, and the lines of Python code that made the op. A
+/// scope that it had before is replaced; its lines are kept where `sources` is
+/// empty.
+mlir::Location attachScope(mlir::Location loc, Scope scope,
+                           llvm::ArrayRef<mlir::Location> sources = {});
+
+/// The lines of Python code that `loc` itself holds beside its scope.
+llvm::SmallVector<mlir::Location, 1> findSources(mlir::Location loc);
 
 /// Every scope in `loc`, in order and without repeats. An op that a pass made
 /// out of several has several.

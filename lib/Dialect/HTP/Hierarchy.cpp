@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace htp {
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// torch's name of each element type, and the type.
+static ArrayRef<std::pair<StringLiteral, Type (*)(MLIRContext *)>> dtypes() {
+#define FLOAT(TYPE)                                                            \
+  [](MLIRContext *context) -> Type { return TYPE::get(context); }
+#define COMPLEX(TYPE)                                                          \
+  [](MLIRContext *context) -> Type {                                           \
+    return ComplexType::get(TYPE::get(context));                               \
+  }
+#define INTEGER(WIDTH, SIGN)                                                   \
+  [](MLIRContext *context) -> Type {                                           \
+    return IntegerType::get(context, WIDTH, IntegerType::SIGN);                \
+  }
+  static const std::pair<StringLiteral, Type (*)(MLIRContext *)> table[] = {
+      {"float32", FLOAT(Float32Type)},
+      {"float16", FLOAT(Float16Type)},
+      {"bfloat16", FLOAT(BFloat16Type)},
+      {"float64", FLOAT(Float64Type)},
+      {"int64", INTEGER(64, Signless)},
+      {"int32", INTEGER(32, Signless)},
+      {"int16", INTEGER(16, Signless)},
+      {"int8", INTEGER(8, Signless)},
+      {"uint8", INTEGER(8, Unsigned)},
+      {"uint16", INTEGER(16, Unsigned)},
+      {"uint32", INTEGER(32, Unsigned)},
+      {"uint64", INTEGER(64, Unsigned)},
+      {"bool", INTEGER(1, Signless)},
+      {"complex64", COMPLEX(Float32Type)},
+      {"complex128", COMPLEX(Float64Type)},
+      {"float8_e4m3fn", FLOAT(Float8E4M3FNType)},
+      {"float8_e5m2", FLOAT(Float8E5M2Type)},
+      {"float8_e4m3fnuz", FLOAT(Float8E4M3FNUZType)},
+      {"float8_e5m2fnuz", FLOAT(Float8E5M2FNUZType)},
+  };
+#undef FLOAT
+#undef COMPLEX
+#undef INTEGER
+  return table;
+}
+
+Type typeOf(const Parameter &parameter, MLIRContext *context) {
+  for (const auto &[name, make] : dtypes())
+    if (name == parameter.dtype)
+      return RankedTensorType::get(parameter.shape, make(context));
+  return NoneType::get(context);
+}
+
+StringRef dtypeOf(Type elementType) {
+  for (const auto &[name, make] : dtypes())
+    if (make(elementType.getContext()) == elementType)
+      return name;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// From the IR
+//===----------------------------------------------------------------------===//
+
+static Parameter readParameter(ParameterAttr attr) {
+  Parameter parameter;
+  parameter.name = attr.getName().str();
+  parameter.buffer = attr.getBuffer();
+  parameter.hash = attr.getHash();
+  parameter.valuesHash = attr.getValues();
+  if (attr.getTied())
+    parameter.tied = attr.getTied().str();
+  if (auto type = dyn_cast<RankedTensorType>(attr.getType())) {
+    parameter.shape.assign(type.getShape().begin(), type.getShape().end());
+    parameter.dtype = dtypeOf(type.getElementType()).str();
+  }
+  return parameter;
+}
+
+/// What the root and the other modules have in common.
+template <typename OpT> static Module readModule(OpT op) {
+  Module module;
+  module.qualified = op.getQualified().str();
+  module.className = StringRef(module.qualified).rsplit('.').second.str();
+  if (module.className.empty())
+    module.className = module.qualified;
+  module.calls = op.getCalls();
+  if (ArrayAttr parameters = op.getParametersAttr())
+    for (auto parameter : parameters.getAsRange<ParameterAttr>())
+      module.parameters.push_back(readParameter(parameter));
+  return module;
+}
+
+HierarchyOp findHierarchy(mlir::ModuleOp module) {
+  auto hierarchies = module.getOps<HierarchyOp>();
+  return hierarchies.empty() ? HierarchyOp() : *hierarchies.begin();
+}
+
+ModuleTree fromIR(HierarchyOp op) {
+  std::vector<Module> modules = {readModule(op)};
+  for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {
+    Module module = readModule(child);
+    module.path = child.getPath().str();
+    module.torchNN = child.getTorchNn();
+    if (std::optional<ArrayAttr> aliases = child.getAliases())
+      for (auto alias : aliases->getAsRange<StringAttr>())
+        module.aliases.push_back(alias.str());
+    modules.push_back(std::move(module));
+  }
+  return llvm::cantFail(ModuleTree::create(std::move(modules)));
+}
+
+ModuleTree fromIR(mlir::ModuleOp module) {
+  HierarchyOp op = findHierarchy(module);
+  return op ? fromIR(op) : ModuleTree();
+}
+
+//===----------------------------------------------------------------------===//
+// To the IR
+//===----------------------------------------------------------------------===//
+
+static ArrayAttr writeParameters(const Module &module, Builder &builder) {
+  if (module.parameters.empty())
+    return {};
+  SmallVector<Attribute> attrs;
+  for (const Parameter &parameter : module.parameters)
+    attrs.push_back(ParameterAttr::get(
+        builder.getContext(), parameter.name,
+        typeOf(parameter, builder.getContext()), parameter.hash,
+        parameter.valuesHash, parameter.buffer,
+        parameter.tied.empty() ? StringAttr()
+                               : builder.getStringAttr(parameter.tied)));
+  return builder.getArrayAttr(attrs);
+}
+
+HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module) {
+  if (HierarchyOp old = findHierarchy(module))
+    old.erase();
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  Location loc = builder.getUnknownLoc();
+  const Module &root = tree[ModuleTree::root()];
+  // A root without a class needs a name all the same; its class stays empty.
+  auto op = HierarchyOp::create(
+      builder, loc, root.className.empty() ? "model" : root.className,
+      root.qualified.empty() ? root.className : root.qualified,
+      writeParameters(root, builder), root.calls);
+  builder.setInsertionPointToStart(&op.getModules().emplaceBlock());
+
+  // Parents first, children in their order.
+  SmallVector<ModuleId> stack(llvm::reverse(tree.children(ModuleTree::root())));
+  while (!stack.empty()) {
+    ModuleId id = stack.pop_back_val();
+    llvm::append_range(stack, llvm::reverse(tree.children(id)));
+    const Module &node = tree[id];
+    if (node.canonical != id)
+      continue;
+    ArrayAttr aliases;
+    if (!node.aliases.empty())
+      aliases = builder.getStrArrayAttr(
+          SmallVector<StringRef>(node.aliases.begin(), node.aliases.end()));
+    htp::ModuleOp::create(
+        builder, loc, node.path,
+        node.qualified.empty() ? node.className : node.qualified, node.torchNN,
+        node.calls, aliases, writeParameters(node, builder));
+  }
+  return op;
+}
+
+} // namespace htp

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading JSON with an error that names the place: each function reports to
+// the path and returns false where the value is not what is expected.
+
+#ifndef HTP_LIB_HIERARCHY_JSONREADING_H
+#define HTP_LIB_HIERARCHY_JSONREADING_H
+
+#include "HTP/Hierarchy/ModuleTree.h"
+#include "HTP/Hierarchy/Trace.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace htp::reading {
+
+using llvm::StringLiteral;
+using llvm::StringRef;
+using llvm::json::Path;
+namespace json = llvm::json;
+
+/// Deeper nesting than any of our files needs; LLVM's parser is recursive.
+inline constexpr unsigned kMaxNesting = 256;
+
+/// Parses `text`, whose nesting is checked first.
+llvm::Expected<json::Value> parse(StringRef text);
+
+inline bool reject(Path path, StringLiteral message) {
+  path.report(message);
+  return false;
+}
+
+inline const json::Object *asObject(const json::Value &value, Path path) {
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    path.report("expected object");
+  return object;
+}
+
+inline bool getString(const json::Object &object, StringLiteral key,
+                      bool required, std::string &result, Path path) {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return !required || reject(path.field(key), "missing, expected string");
+  std::optional<StringRef> text = value->getAsString();
+  if (!text)
+    return reject(path.field(key), "expected string");
+  result = text->str();
+  return true;
+}
+
+inline bool getCount(const json::Object &object, StringLiteral key,
+                     bool required, int64_t &result, Path path) {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return !required || reject(path.field(key), "missing, expected integer");
+  std::optional<int64_t> number = value->getAsInteger();
+  if (!number || *number < 0)
+    return reject(path.field(key), "expected integer that is not negative");
+  result = *number;
+  return true;
+}
+
+inline bool getHash(const json::Object &object, StringLiteral key,
+                    uint64_t &result, Path path) {
+  std::string text;
+  if (!getString(object, key, /*required=*/false, text, path))
+    return false;
+  if (!object.get(key))
+    return true;
+  if (text.size() != 16 || StringRef(text).getAsInteger(16, result))
+    return reject(path.field(key), "expected 16 hexadecimal digits");
+  return true;
+}
+
+/// Sizes; null where one differs from run to run.
+inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
+                     Path path) {
+  const json::Array *sizes = value.getAsArray();
+  if (!sizes)
+    return reject(path, "expected array");
+  for (const auto &[index, size] : llvm::enumerate(*sizes)) {
+    std::optional<int64_t> number = size.getAsInteger();
+    if (size.kind() == json::Value::Null)
+      number = kDynamicSize;
+    else if (!number || *number < 0)
+      return reject(path.index(index),
+                    "expected integer that is not negative, or null");
+    shape.push_back(*number);
+  }
+  return true;
+}
+
+/// Reads each element of the array `key` of `object` by `readOne`. A missing
+/// array is an empty one unless it is `required`.
+template <typename T, typename ReadOne>
+bool readList(const json::Object &object, StringLiteral key, bool required,
+              std::vector<T> &list, Path path, ReadOne readOne) {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return !required || reject(path.field(key), "missing, expected array");
+  const json::Array *array = value->getAsArray();
+  if (!array)
+    return reject(path.field(key), "expected array");
+  list.resize(array->size());
+  for (size_t i = 0; i < list.size(); ++i)
+    if (!readOne((*array)[i], list[i], path.field(key).index(i)))
+      return false;
+  return true;
+}
+
+/// Reads the array `modules` of `object`. `found` gets what an error is about
+/// where its message does not say it.
+bool readTree(const json::Object &object, ModuleTree &tree, Path path,
+              std::string &found);
+
+} // namespace htp::reading
+
+#endif // HTP_LIB_HIERARCHY_JSONREADING_H

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The module tree as JSON: the `modules` of trace.json, and the model metadata
+// `htp.hierarchy` of a tagged file.
+
+#include "HTP/Hierarchy/TreeJSON.h"
+
+#include "JSONReading.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace htp::reading;
+
+namespace htp {
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// How deep arrays and objects are nested in `text`.
+static unsigned nesting(StringRef text) {
+  unsigned depth = 0, deepest = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+Expected<json::Value> reading::parse(StringRef text) {
+  if (unsigned depth = nesting(text); depth > kMaxNesting)
+    return createStringError("nested %u levels deep, expected at most %u",
+                             depth, kMaxNesting);
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return createStringError("not JSON: " + toString(value.takeError()));
+  return value;
+}
+
+static bool readParameter(const json::Value &value, Parameter &parameter,
+                          Path path) {
+  const json::Object *object = asObject(value, path);
+  std::string kind = "parameter";
+  if (!object || !getString(*object, "name", true, parameter.name, path) ||
+      !getString(*object, "kind", false, kind, path) ||
+      !getString(*object, "dtype", true, parameter.dtype, path) ||
+      !getHash(*object, "hash", parameter.hash, path) ||
+      !getHash(*object, "values_hash", parameter.valuesHash, path) ||
+      !getString(*object, "tied", false, parameter.tied, path))
+    return false;
+  if (kind != "parameter" && kind != "buffer")
+    return reject(path.field("kind"), "expected \"parameter\" or \"buffer\"");
+  parameter.buffer = kind == "buffer";
+  const json::Value *shape = object->get("shape");
+  if (!shape)
+    return reject(path.field("shape"), "missing, expected array");
+  return getShape(*shape, parameter.shape, path.field("shape"));
+}
+
+static bool readModule(const json::Value &value, Module &module, Path path) {
+  const json::Object *object = asObject(value, path);
+  if (!object || !getString(*object, "path", true, module.path, path) ||
+      !getString(*object, "class", true, module.className, path) ||
+      !getString(*object, "qualified", false, module.qualified, path) ||
+      !getCount(*object, "calls", false, module.calls, path))
+    return false;
+  if (const json::Value *torchNN = object->get("torch_nn")) {
+    std::optional<bool> flag = torchNN->getAsBoolean();
+    if (!flag)
+      return reject(path.field("torch_nn"), "expected boolean");
+    module.torchNN = *flag;
+  }
+  if (const json::Value *aliases = object->get("aliases"))
+    if (!fromJSON(*aliases, module.aliases, path.field("aliases")))
+      return false;
+  return readList(*object, "parameters", false, module.parameters, path,
+                  readParameter);
+}
+
+bool reading::readTree(const json::Object &object, ModuleTree &tree, Path path,
+                       std::string &found) {
+  std::vector<Module> modules;
+  if (!readList(object, "modules", true, modules, path, readModule))
+    return false;
+  Expected<ModuleTree> read = ModuleTree::create(std::move(modules));
+  if (!read) {
+    found = toString(read.takeError());
+    return reject(path.field("modules"), "not a tree");
+  }
+  tree = std::move(*read);
+  return true;
+}
+
+Expected<ModuleTree> treeFromJSON(StringRef text) {
+  Expected<json::Value> value = reading::parse(text);
+  if (!value)
+    return value.takeError();
+  ModuleTree tree;
+  std::string found;
+  Path::Root root("hierarchy");
+  const json::Object *object = asObject(*value, root);
+  if (!object || !readTree(*object, tree, root, found))
+    return createStringError(toString(root.getError()) +
+                             (found.empty() ? "" : ": " + found));
+  return tree;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static std::string hex(uint64_t hash) {
+  return utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
+}
+
+static json::Value toJSON(const Parameter &parameter) {
+  json::Object object{{"name", parameter.name},
+                      {"kind", parameter.buffer ? "buffer" : "parameter"},
+                      {"shape", json::Array(parameter.shape)},
+                      {"dtype", parameter.dtype}};
+  if (parameter.hash)
+    object["hash"] = hex(parameter.hash);
+  if (parameter.valuesHash)
+    object["values_hash"] = hex(parameter.valuesHash);
+  if (!parameter.tied.empty())
+    object["tied"] = parameter.tied;
+  return object;
+}
+
+static json::Value toJSON(const Module &module) {
+  json::Object object{{"path", module.path},
+                      {"class", module.className},
+                      {"qualified", module.qualified},
+                      {"torch_nn", module.torchNN},
+                      {"calls", module.calls}};
+  if (!module.aliases.empty())
+    object["aliases"] = json::Array(module.aliases);
+  if (!module.parameters.empty()) {
+    json::Array parameters;
+    for (const Parameter &parameter : module.parameters)
+      parameters.push_back(toJSON(parameter));
+    object["parameters"] = std::move(parameters);
+  }
+  return object;
+}
+
+json::Value treeToJSON(const ModuleTree &tree) {
+  json::Array modules;
+  for (ModuleId id : tree.ids())
+    if (tree[id].canonical == id)
+      modules.push_back(toJSON(tree[id]));
+  return json::Object{{"version", 1}, {"modules", std::move(modules)}};
+}
+
+} // namespace htp

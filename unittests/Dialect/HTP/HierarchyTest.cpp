@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Hierarchy/TreeJSON.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include "gtest/gtest.h"
+
+using namespace htp;
+
+static const char *const kTree = R"({"version": 1, "modules": [
+  {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false, "calls": 1},
+  {"path": "0.fc", "class": "Linear", "qualified": "torch.nn.modules.linear.Linear",
+   "torch_nn": true, "calls": 3, "aliases": ["head"],
+   "parameters": [
+     {"name": "weight", "kind": "parameter", "shape": [4, 2], "dtype": "float32",
+      "hash": "fedcba9876543210", "values_hash": "0000000000000001", "tied": "0.emb.weight"},
+     {"name": "scale", "kind": "buffer", "shape": [], "dtype": "bfloat16"}]},
+  {"path": "0.emb", "class": "Embedding", "qualified": "torch.nn.modules.sparse.Embedding",
+   "torch_nn": true, "calls": 0},
+  {"path": "0", "class": "Block", "qualified": "demo.Block", "torch_nn": false, "calls": 1}
+]})";
+
+static std::string text(const ModuleTree &tree) {
+  return llvm::formatv("{0}", treeToJSON(tree)).str();
+}
+
+TEST(Hierarchy, ATreeSurvivesTheIR) {
+  ModuleTree tree = llvm::cantFail(treeFromJSON(kTree));
+  mlir::MLIRContext context;
+  context.loadDialect<HTPDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module(
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
+  HierarchyOp op = toIR(tree, *module);
+  ASSERT_TRUE(succeeded(mlir::verify(*module)));
+  // In the IR parents come first; once more there and back changes nothing.
+  ModuleTree back = fromIR(op);
+  EXPECT_EQ(back.size(), tree.size());
+  for (const Module &node : tree.all()) {
+    const Module &same = back[*back.find(node.path)];
+    EXPECT_EQ(same.qualified, node.qualified) << node.path;
+    EXPECT_EQ(same.className, node.className) << node.path;
+    EXPECT_EQ(same.calls, node.calls) << node.path;
+    EXPECT_EQ(same.torchNN, node.torchNN) << node.path;
+    EXPECT_EQ(same.parameters, node.parameters) << node.path;
+  }
+  EXPECT_EQ(text(fromIR(toIR(back, *module))), text(back));
+  EXPECT_EQ(llvm::range_size(module->getOps<HierarchyOp>()), 1u);
+}
+
+TEST(Hierarchy, JSONThereAndBack) {
+  ModuleTree tree = llvm::cantFail(treeFromJSON(kTree));
+  EXPECT_EQ(text(llvm::cantFail(treeFromJSON(text(tree)))), text(tree));
+}
+
+TEST(Hierarchy, JSONErrorsNameThePlace) {
+  auto errorOf = [](llvm::StringRef json) {
+    llvm::Expected<ModuleTree> tree = treeFromJSON(json);
+    return tree ? "" : llvm::toString(tree.takeError());
+  };
+  EXPECT_EQ(errorOf(R"({"modules": [{"path": ""}]})"),
+            "missing, expected string at hierarchy.modules[0].class");
+  EXPECT_EQ(errorOf(R"({"modules": [{"path": "a", "class": "A"}]})"),
+            "not a tree at hierarchy.modules: the first module must be the "
+            "root, whose path is empty");
+}
+
+TEST(Hierarchy, EveryDtypeComesBack) {
+  mlir::MLIRContext context;
+  for (const char *dtype :
+       {"float32", "float16", "bfloat16", "float64", "int64", "int32", "int16",
+        "int8", "uint8", "bool", "complex64", "float8_e4m3fn"}) {
+    Parameter parameter;
+    parameter.dtype = dtype;
+    auto type = mlir::cast<mlir::RankedTensorType>(typeOf(parameter, &context));
+    EXPECT_EQ(dtypeOf(type.getElementType()), dtype);
+  }
+  Parameter odd;
+  odd.dtype = "qint8";
+  EXPECT_TRUE(mlir::isa<mlir::NoneType>(typeOf(odd, &context)));
+}
