@@ -186,10 +186,9 @@ LogicalResult HierarchyOp::verifyRegions() {
                             "holds only htp.module")
                  .attachNote(getLoc())
              << "in this hierarchy";
-    if (module.getCalls() < 0)
+    if (auto calls = static_cast<int64_t>(module.getCalls()); calls < 0)
       return module.emitOpError("is called ")
-             << static_cast<int64_t>(module.getCalls())
-             << " times, expected a count that is not negative";
+             << calls << " times, expected a count that is not negative";
     if (failed(claim(paths, module.getPath(), module)))
       return failure();
   }

@@ -3,7 +3,7 @@
 // expected-note @below {{in this hierarchy}}
 htp.hierarchy @Net : "demo.Net" {
   // expected-error @below {{does not belong into an htp.hierarchy, which holds only htp.module}}
-  "builtin.module"() ({}) : () -> ()
+  module {}
 }
 
 // -----
@@ -41,19 +41,19 @@ htp.hierarchy @Net : "demo.Net" {
 // -----
 
 // expected-error @below {{attribute 'htp.tag' must be a #htp.tag, found "a"}}
-"builtin.module"() ({}) {htp.tag = "a"} : () -> ()
+module attributes {htp.tag = "a"} {}
 
 // -----
 
 // expected-error @below {{attribute 'htp.parameter' must be a string, the path of a parameter, found 1 : i64}}
-"builtin.module"() ({}) {htp.parameter = 1} : () -> ()
+module attributes {htp.parameter = 1} {}
 
 // -----
 
 // expected-error @below {{attribute 'htp.users' must be an array of strings, the paths of modules, found [1]}}
-"builtin.module"() ({}) {htp.users = [1]} : () -> ()
+module attributes {htp.users = [1]} {}
 
 // -----
 
 // expected-error @below {{unknown key 'color', expected call, evidence, confidence, reason or contexts}}
-"builtin.module"() ({}) {htp.tag = #htp.tag<"a", color = 1>} : () -> ()
+module attributes {htp.tag = #htp.tag<"a", color = 1>} {}
