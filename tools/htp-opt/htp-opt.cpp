@@ -5,15 +5,46 @@
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Target/DAG.h"
+#include "HTP/Target/GraphML.h"
+#include "HTP/Target/OpMetadata.h"
+#include "HTP/Target/Summary.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "llvm/Support/CommandLine.h"
 
-/// One line for each format that can be written beside the model.
-static void registerSideOutputs() {}
+/// One call for each format that can be written beside the model.
+static void registerSideOutputs() {
+  enum class Modules { Own, All };
+  static llvm::cl::opt<Modules> modules(
+      "dag-modules",
+      llvm::cl::desc("The modules that --dag-json has entries for"),
+      llvm::cl::values(
+          clEnumValN(Modules::Own, "own",
+                     "those that torch.nn does not define"),
+          clEnumValN(Modules::All, "all",
+                     "all, under tags with the classes of torch.nn")),
+      llvm::cl::init(Modules::Own));
+  htp::registerSideOutput(
+      {"dag-json", "Write the operations and edges of every module",
+       [](mlir::ModuleOp module, llvm::raw_ostream &os) {
+         return htp::writeDAG(module, os, {modules == Modules::All});
+       }});
+  htp::registerSideOutput(
+      {"op-metadata",
+       "Write the module tree and what is known of every operation, as JSON",
+       htp::writeOpMetadata});
+  htp::registerSideOutput({"graphml",
+                           "Write a graph with one nested graph a module",
+                           htp::writeGraphML});
+  htp::registerSideOutput(
+      {"summary", "Write modules, coverage, evidence and confidence as tables",
+       htp::writeSummary});
+}
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

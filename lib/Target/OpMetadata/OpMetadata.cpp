@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Target/OpMetadata.h"
+#include "HTP/Target/GraphStatistics.h"
+#include "HTP/Target/TaggedGraph.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/JSON.h"
+
+#include <charconv>
+
+using namespace mlir;
+using namespace htp;
+
+using NodeId = TaggedGraph::NodeId;
+
+namespace {
+class OpMetadataWriter {
+public:
+  OpMetadataWriter(const TaggedGraph &graph, raw_ostream &os)
+      : graph(graph), tree(graph.tree()), statistics(graph), json(os) {}
+
+  void write();
+
+private:
+  void writeModule(ModuleId id);
+  void writeParameter(const Parameter &parameter);
+  void writeStatistics();
+  void writeFunctions();
+  void writeNode(NodeId id);
+  void writeContexts(const TaggedGraph::Node &node);
+  void writeInitializer(TaggedGraph::ValueRef ref);
+  void writeStrings(StringRef key, ArrayRef<std::string> strings);
+
+  void string(StringRef key, StringRef value) {
+    json.attribute(key, validUTF8(value));
+  }
+  void number(StringRef key, double value);
+
+  const TaggedGraph &graph;
+  const ModuleTree &tree;
+  GraphStatistics statistics;
+  llvm::json::OStream json;
+};
+} // namespace
+
+/// The shortest decimal that reads back as the same number: 0.97, where
+/// llvm::json writes 0.96999999999999997.
+void OpMetadataWriter::number(StringRef key, double value) {
+  char text[32];
+  std::to_chars_result result = std::to_chars(text, std::end(text), value);
+  json.attributeBegin(key);
+  json.rawValue(StringRef(text, result.ptr - text));
+  json.attributeEnd();
+}
+
+void OpMetadataWriter::writeStrings(StringRef key,
+                                    ArrayRef<std::string> strings) {
+  json.attributeArray(key, [&] {
+    for (const std::string &text : strings)
+      json.value(validUTF8(text));
+  });
+}
+
+void OpMetadataWriter::writeParameter(const Parameter &parameter) {
+  json.object([&] {
+    string("name", parameter.name);
+    json.attribute("kind", parameter.buffer ? "buffer" : "parameter");
+    json.attributeArray("shape", [&] {
+      for (int64_t size : parameter.shape)
+        json.value(size);
+    });
+    string("dtype", parameter.dtype);
+    if (!parameter.tied.empty())
+      string("tied", parameter.tied);
+  });
+}
+
+void OpMetadataWriter::writeModule(ModuleId id) {
+  const htp::Module &module = tree[id];
+  json.object([&] {
+    string("path", module.path);
+    string("class", module.className);
+    string("qualified", module.qualified);
+    json.attribute("torch_nn", module.torchNN);
+    string("tag", graph.tags()[id]);
+    json.attribute("calls", module.calls);
+    json.attribute("nodes", int64_t(statistics.own[id]));
+    json.attribute("total_nodes", int64_t(statistics.total[id]));
+    if (!module.aliases.empty())
+      writeStrings("aliases", module.aliases);
+    json.attributeArray("parameters", [&] {
+      for (const Parameter &parameter : module.parameters)
+        writeParameter(parameter);
+    });
+  });
+}
+
+void OpMetadataWriter::writeStatistics() {
+  auto count = [&](StringRef key, size_t value) {
+    json.attribute(key, int64_t(value));
+  };
+  count("nodes", statistics.nodes);
+  count("constants", statistics.constants);
+  count("initializers", statistics.initializers);
+  count("modules", tree.size());
+  count("tagged", statistics.tagged);
+  number("coverage", statistics.coverage());
+  number("confidence", statistics.confidence);
+  count("shared", statistics.shared);
+  count("decided", statistics.decided);
+  json.attributeObject("evidence", [&] {
+    for (auto &[name, kind] : statistics.evidence)
+      json.attributeObject(validUTF8(name), [&, &kind = kind] {
+        count("nodes", kind.nodes);
+        number("confidence", kind.confidence);
+      });
+  });
+}
+
+void OpMetadataWriter::writeFunctions() {
+  llvm::MapVector<Operation *, std::vector<const TaggedGraph::Frame *>> calls;
+  for (const TaggedGraph::Frame &frame : graph.frames())
+    if (frame.call)
+      calls[frame.function].push_back(&frame);
+  for (auto &[function, frames] : calls)
+    json.attributeObject(validUTF8(SymbolTable::getSymbolName(function)),
+                         [&, &frames = frames] {
+                           json.attributeArray("calls", [&] {
+                             for (const TaggedGraph::Frame *frame : frames)
+                               json.object([&] {
+                                 string("node", frame->name);
+                                 string("scope", frame->path);
+                               });
+                           });
+                         });
+}
+
+void OpMetadataWriter::writeContexts(const TaggedGraph::Node &node) {
+  for (ContextAttr context : node.tag.getContexts())
+    json.object([&] {
+      std::string scope = graph.scope(context.getPath(), node.frame);
+      string("tag", graph.tags()[graph.module(scope)]);
+      string("scope", scope);
+      string("evidence", context.getEvidence());
+      number("confidence", context.getConfidenceValue());
+    });
+}
+
+void OpMetadataWriter::writeNode(NodeId id) {
+  const TaggedGraph::Node &node = graph.nodes()[id];
+  auto values = [&](ValueRange values) {
+    for (Value value : values)
+      json.value(graph.valueName({value, node.frame}));
+  };
+  string("op_type", TaggedGraph::opType(node.op));
+  string("domain", TaggedGraph::opDomain(node.op));
+  json.attributeArray("inputs", [&] { values(node.op->getOperands()); });
+  json.attributeArray("outputs", [&] { values(node.op->getResults()); });
+  if (!node.tag) {
+    json.attributeArray("tags", [] {});
+    json.attribute("tag", nullptr);
+    return;
+  }
+  StringRef tag = graph.tags()[node.module];
+  llvm::SmallSetVector<StringRef, 4> tags;
+  tags.insert(tag);
+  for (ContextAttr context : node.tag.getContexts())
+    if (context.getEvidence() == "consumer")
+      tags.insert(graph.tags()[graph.module(
+          graph.scope(context.getPath(), node.frame))]);
+  json.attributeArray("tags", [&] {
+    for (StringRef tag : tags)
+      json.value(validUTF8(tag));
+  });
+  string("tag", tag);
+  string("scope", tree[node.module].path);
+  json.attribute("call", node.tag.getCall());
+  string("evidence", node.tag.getEvidence());
+  number("confidence", node.tag.getConfidenceValue());
+  json.attributeArray("contexts", [&] { writeContexts(node); });
+  string("reason", node.tag.getReason());
+}
+
+/// All modules that use an initializer: what the passes found, or else the
+/// modules of its users.
+static std::vector<ModuleId> usersOf(const TaggedGraph &graph,
+                                     TaggedGraph::ValueRef ref) {
+  llvm::SetVector<ModuleId, std::vector<ModuleId>> users;
+  Operation *op = ref.value.getDefiningOp();
+  if (auto known = op->getAttrOfType<ArrayAttr>(kUsersAttr)) {
+    for (auto path : known.getAsRange<StringAttr>())
+      users.insert(graph.module(graph.scope(path, ref.frame)));
+    return users.takeVector();
+  }
+  const TaggedGraph::Frame &frame = graph.frames()[ref.frame];
+  std::vector<NodeId> nodes;
+  for (Operation *user : ref.value.getUsers())
+    if (auto node = frame.nodes.find(user); node != frame.nodes.end())
+      nodes.push_back(node->second);
+  llvm::sort(nodes);
+  for (NodeId id : nodes)
+    if (graph.nodes()[id].tag)
+      users.insert(graph.nodes()[id].module);
+  return users.takeVector();
+}
+
+void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
+  std::vector<ModuleId> users = usersOf(graph, ref);
+  llvm::SmallSetVector<StringRef, 4> tags;
+  for (ModuleId user : users)
+    tags.insert(graph.tags()[user]);
+  json.attribute("op_type", "Initializer");
+  json.attribute("domain", "");
+  json.attributeArray("inputs", [] {});
+  json.attributeArray("outputs", [&] { json.value(graph.valueName(ref)); });
+  json.attributeArray("tags", [&] {
+    for (StringRef tag : tags)
+      json.value(validUTF8(tag));
+  });
+  json.attributeArray("scopes", [&] {
+    for (ModuleId user : users)
+      json.value(validUTF8(tree[user].path));
+  });
+  auto parameter =
+      ref.value.getDefiningOp()->getAttrOfType<StringAttr>(kParameterAttr);
+  if (parameter)
+    string("parameter", parameter);
+  else
+    json.attribute("parameter", nullptr);
+}
+
+void OpMetadataWriter::write() {
+  json.object([&] {
+    json.attribute("format", "htp-op-metadata");
+    json.attribute("version", 1);
+    json.attributeObject("hierarchy", [&] {
+      json.attributeArray("modules", [&] {
+        for (ModuleId id : tree.ids())
+          writeModule(id);
+      });
+    });
+    json.attributeObject("statistics", [&] { writeStatistics(); });
+    json.attributeObject("functions", [&] { writeFunctions(); });
+    json.attributeObject("nodes", [&] {
+      for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))
+        json.attributeObject(graph.nodes()[id].name, [&] { writeNode(id); });
+    });
+    json.attributeObject("initializers", [&] {
+      for (TaggedGraph::ValueRef ref : graph.initializers())
+        json.attributeObject(graph.valueName(ref),
+                             [&] { writeInitializer(ref); });
+    });
+  });
+}
+
+LogicalResult htp::writeOpMetadata(mlir::ModuleOp module, raw_ostream &os) {
+  FailureOr<std::unique_ptr<TaggedGraph>> graph = TaggedGraph::create(module);
+  if (failed(graph))
+    return failure();
+  OpMetadataWriter(**graph, os).write();
+  os << '\n';
+  return success();
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Target/Summary.h"
+#include "HTP/Target/GraphStatistics.h"
+#include "HTP/Target/TaggedGraph.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Unicode.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace htp;
+using llvm::formatv;
+using llvm::WithColor;
+
+namespace {
+/// A table whose columns are as wide as their widest cell: the first one is
+/// text, the others are numbers and stand at the right.
+class Table {
+public:
+  Table(std::initializer_list<std::string> heads) : rows{heads} {}
+
+  void add(std::initializer_list<std::string> cells) {
+    rows.emplace_back(cells);
+  }
+
+  void print(raw_ostream &os) const {
+    std::vector<int> widths(rows.front().size());
+    for (const std::vector<std::string> &row : rows)
+      for (auto [width, cell] : llvm::zip(widths, row))
+        width = std::max(width, columns(cell));
+    for (auto [line, row] : llvm::enumerate(rows)) {
+      WithColor colour(os, line ? raw_ostream::RESET : raw_ostream::SAVEDCOLOR,
+                       /*Bold=*/!line);
+      for (auto [column, cell] : llvm::enumerate(row)) {
+        int gap = widths[column] - columns(cell);
+        if (column)
+          colour.get().indent(2 + gap) << cell;
+        else
+          colour << "  " << cell << std::string(gap, ' ');
+      }
+      colour << '\n';
+    }
+  }
+
+private:
+  /// Columns of a terminal, not bytes; names may hold any character.
+  static int columns(StringRef text) {
+    int width = llvm::sys::unicode::columnWidthUTF8(text);
+    return width < 0 ? int(text.size()) : width;
+  }
+
+  std::vector<std::vector<std::string>> rows;
+};
+} // namespace
+
+/// A name on one line, whatever is in it.
+static std::string oneLine(StringRef text) {
+  std::string line;
+  for (char c : validUTF8(text))
+    if (uint8_t(c) < 0x20 || c == 0x7F)
+      line += formatv("\\x{0:X-2}", uint8_t(c));
+    else
+      line += c;
+  return line;
+}
+
+static std::string percent(double share) {
+  return formatv("{0:f1} %", 100 * share);
+}
+
+static void printTotals(const TaggedGraph &graph,
+                        const GraphStatistics &statistics, raw_ostream &os) {
+  auto line = [&](StringRef name, const Twine &value) {
+    os << formatv("  {0,-14}", name) << value << '\n';
+  };
+  const htp::Module &root = graph.tree()[ModuleTree::root()];
+  WithColor(os, raw_ostream::SAVEDCOLOR, /*Bold=*/true)
+      << (root.className.empty() ? "model" : oneLine(root.className)) << '\n';
+  line("modules", Twine(graph.tree().size()));
+  line("operations", Twine(statistics.nodes) + ", of which " +
+                         Twine(statistics.constants) + " constants");
+  line("initializers", Twine(statistics.initializers));
+  if (statistics.calls)
+    line("functions", Twine(statistics.functions) + ", called " +
+                          Twine(statistics.calls) + " times");
+  os << formatv("  {0,-14}", "coverage");
+  WithColor(os, statistics.tagged == statistics.nodes ? raw_ostream::GREEN
+                                                      : raw_ostream::RED)
+      << percent(statistics.coverage());
+  os << " (" << statistics.tagged << " of " << statistics.nodes << ")\n";
+  line("confidence",
+       formatv("{0:f3}", statistics.confidence).str() + " on average");
+  line("shared",
+       Twine(statistics.shared) + " operations with several contexts");
+  line("decided", Twine(statistics.decided) + " conflicts, each with a reason");
+}
+
+LogicalResult htp::writeSummary(mlir::ModuleOp module, raw_ostream &os) {
+  FailureOr<std::unique_ptr<TaggedGraph>> created = TaggedGraph::create(module);
+  if (failed(created))
+    return failure();
+  const TaggedGraph &graph = **created;
+  GraphStatistics statistics(graph);
+  printTotals(graph, statistics, os);
+
+  Table evidence = {"evidence", "operations", "share", "confidence"};
+  for (auto &[name, kind] : statistics.evidence)
+    evidence.add({name.empty() ? "none" : oneLine(name),
+                  std::to_string(kind.nodes),
+                  percent(double(kind.nodes) / statistics.tagged),
+                  formatv("{0:f3}", kind.confidence)});
+  os << '\n';
+  evidence.print(os);
+
+  // What a module of torch.nn owns counts for the module whose tag it has.
+  std::vector<size_t> own(graph.tree().size());
+  for (ModuleId id : graph.tree().ids())
+    own[graph.tags().taggedModule(id)] += statistics.own[id];
+  Table modules = {"module", "calls", "own", "all"};
+  for (ModuleId id : graph.tree().ids())
+    if (graph.tags().taggedModule(id) == id)
+      modules.add(
+          {oneLine(graph.tags()[id]), std::to_string(graph.tree()[id].calls),
+           std::to_string(own[id]), std::to_string(statistics.total[id])});
+  os << '\n';
+  modules.print(os);
+  return success();
+}

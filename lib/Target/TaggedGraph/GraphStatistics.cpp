@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Target/GraphStatistics.h"
+
+using namespace mlir;
+using namespace htp;
+
+/// The kinds of evidence, strongest first.
+static constexpr StringLiteral kEvidence[] = {
+    "override",  "metadata", "name",     "value-name", "parameter", "alignment",
+    "reference", "producer", "consumer", "ancestor",   "location"};
+
+GraphStatistics::GraphStatistics(const TaggedGraph &graph)
+    : initializers(graph.initializers().size()), own(graph.tree().size()),
+      total(graph.tree().size()) {
+  llvm::MapVector<StringRef, Evidence> found;
+  for (StringRef kind : kEvidence)
+    found[kind];
+  for (const TaggedGraph::Node &node : graph.nodes()) {
+    ++nodes;
+    constants += node.constant;
+    if (!node.tag)
+      continue;
+    ++tagged;
+    shared += !node.tag.getContexts().empty();
+    decided += !node.tag.getReason().empty();
+    confidence += node.tag.getConfidenceValue();
+    Evidence &kind = found[node.tag.getEvidence()];
+    ++kind.nodes;
+    kind.confidence += node.tag.getConfidenceValue();
+    own[node.module] += !node.constant;
+  }
+  confidence = tagged ? confidence / tagged : 0;
+  for (auto &[name, kind] : found)
+    if (kind.nodes)
+      evidence[name] = {kind.nodes, kind.confidence / kind.nodes};
+
+  // Children come after their parents.
+  total = own;
+  for (ModuleId id = total.size(); id-- > 1;)
+    total[graph.tree()[id].parent] += total[id];
+
+  llvm::DenseSet<Operation *> called;
+  for (const TaggedGraph::Frame &frame : graph.frames())
+    if (frame.call) {
+      ++calls;
+      called.insert(frame.function);
+    }
+  functions = called.size();
+}

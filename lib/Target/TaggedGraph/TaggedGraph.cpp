@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Target/TaggedGraph.h"
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/CachedHashString.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace htp;
+
+using Frame = TaggedGraph::Frame;
+using NodeId = TaggedGraph::NodeId;
+using ValueRef = TaggedGraph::ValueRef;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string htp::validUTF8(StringRef text) {
+  std::string valid;
+  while (!text.empty()) {
+    size_t bad = 0;
+    if (llvm::json::isUTF8(text, &bad))
+      return valid + text.str();
+    valid += text.take_front(bad);
+    valid += "\\x" + llvm::utohexstr(uint8_t(text[bad]), /*LowerCase=*/false,
+                                     /*Width=*/2);
+    text = text.drop_front(bad + 1);
+  }
+  return valid;
+}
+
+StringRef TaggedGraph::opType(Operation *op) {
+  if (auto custom = op->getAttrOfType<StringAttr>("function_name"))
+    return custom.getValue();
+  StringRef name = op->getName().getStringRef();
+  name.consume_front("onnx.");
+  return name;
+}
+
+StringRef TaggedGraph::opDomain(Operation *op) {
+  auto domain = op->getAttrOfType<StringAttr>("domain_name");
+  return domain ? domain.getValue() : StringRef();
+}
+
+bool TaggedGraph::isInitializer(Operation *op) {
+  return op->hasAttr("onnx.initializer");
+}
+
+/// The name that a value has in the file; empty for none.
+static StringRef givenName(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto names =
+        result.getOwner()->getAttrOfType<ArrayAttr>("onnx_output_names");
+    if (!names || names.size() <= result.getResultNumber())
+      return {};
+    auto name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
+    return name ? name.getValue() : StringRef();
+  }
+  auto argument = cast<BlockArgument>(value);
+  Operation *parent = argument.getOwner()->getParentOp();
+  auto function = dyn_cast<FunctionOpInterface>(parent);
+  if (!function)
+    return {};
+  auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    "onnx.name");
+  return name ? name.getValue() : StringRef();
+}
+
+std::string TaggedGraph::valueName(ValueRef ref) const {
+  ref = resolve(ref);
+  if (isa<NoneType>(ref.value.getType()))
+    return "";
+  const Frame &frame = allFrames[ref.frame];
+  std::string prefix = frame.name.empty() ? "" : frame.name.str() + "/";
+  StringRef given = givenName(ref.value);
+  if (!given.empty())
+    return prefix + validUTF8(given);
+  if (auto result = dyn_cast<OpResult>(ref.value)) {
+    auto node = frame.nodes.find(result.getOwner());
+    StringRef owner = node == frame.nodes.end() ? opType(result.getOwner())
+                                                : allNodes[node->second].name;
+    return (owner + ":" + Twine(result.getResultNumber())).str();
+  }
+  return prefix + "arg" +
+         std::to_string(cast<BlockArgument>(ref.value).getArgNumber());
+}
+
+//===----------------------------------------------------------------------===//
+// Values across calls
+//===----------------------------------------------------------------------===//
+
+static Region &bodyOf(const Frame &frame) {
+  return cast<FunctionOpInterface>(frame.function).getFunctionBody();
+}
+
+ValueRef TaggedGraph::resolve(ValueRef ref) const {
+  while (true) {
+    const Frame &frame = allFrames[ref.frame];
+    if (auto result = dyn_cast<OpResult>(ref.value)) {
+      auto callee = frame.calls.find(result.getOwner());
+      if (callee == frame.calls.end())
+        return ref;
+      Block &body = bodyOf(allFrames[callee->second]).back();
+      ref = {body.getTerminator()->getOperand(result.getResultNumber()),
+             callee->second};
+      continue;
+    }
+    auto argument = cast<BlockArgument>(ref.value);
+    if (!frame.call || argument.getOwner()->getParentOp() != frame.function ||
+        argument.getArgNumber() >= frame.call->getNumOperands())
+      return ref;
+    ref = {frame.call->getOperand(argument.getArgNumber()), frame.caller};
+  }
+}
+
+std::optional<NodeId> TaggedGraph::producer(ValueRef ref) const {
+  ref = resolve(ref);
+  Operation *op = ref.value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  const Frame &frame = allFrames[ref.frame];
+  auto node = frame.nodes.find(op);
+  return node == frame.nodes.end() ? std::nullopt
+                                   : std::optional<NodeId>(node->second);
+}
+
+void TaggedGraph::forEachEdge(
+    llvm::function_ref<void(NodeId, NodeId)> edge) const {
+  llvm::SmallSet<NodeId, 8> seen;
+  for (auto [to, node] : llvm::enumerate(allNodes)) {
+    if (node.constant)
+      continue;
+    seen.clear();
+    for (Value operand : node.op->getOperands()) {
+      std::optional<NodeId> from = producer({operand, node.frame});
+      if (from && !allNodes[*from].constant && seen.insert(*from).second)
+        edge(*from, to);
+    }
+  }
+}
+
+std::string TaggedGraph::scope(StringRef path, unsigned index) const {
+  for (; allFrames[index].call; index = allFrames[index].caller) {
+    const Frame &frame = allFrames[index];
+    StringRef rest = path;
+    if (frame.original == frame.path || !rest.consume_front(frame.original))
+      continue;
+    if (frame.original.empty() && !rest.empty())
+      return joinPath(frame.path, rest);
+    if (rest.empty() || rest.front() == '.')
+      return (frame.path + rest).str();
+  }
+  return path.str();
+}
+
+//===----------------------------------------------------------------------===//
+// TaggedGraphBuilder
+//===----------------------------------------------------------------------===//
+
+namespace htp {
+class TaggedGraphBuilder {
+public:
+  TaggedGraphBuilder(mlir::ModuleOp module, TaggedGraph &graph)
+      : module(module), symbols(module), graph(graph) {}
+
+  LogicalResult build();
+
+private:
+  Operation *calleeOf(Operation *op);
+  LogicalResult addFrame(Frame frame, unsigned depth);
+  LogicalResult addOp(Operation *op, unsigned frame, unsigned depth);
+  void nameNodes();
+
+  mlir::ModuleOp module;
+  SymbolTable symbols;
+  TaggedGraph &graph;
+  llvm::DenseSet<Operation *> called;
+};
+} // namespace htp
+
+/// The function that an operation calls, where the module defines it: by a
+/// symbol, or as an ONNX node whose domain and type are a local function's.
+Operation *TaggedGraphBuilder::calleeOf(Operation *op) {
+  if (op->getNumRegions())
+    return nullptr;
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    auto symbol =
+        dyn_cast_if_present<SymbolRefAttr>(call.getCallableForCallee());
+    auto callee =
+        symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference())
+               : FunctionOpInterface();
+    return callee && !callee.isExternal() ? callee : nullptr;
+  }
+  return nullptr;
+}
+
+/// Calls deeper than this can only come from a function that calls itself.
+static constexpr unsigned kMaxCallDepth = 1000;
+
+LogicalResult TaggedGraphBuilder::build() {
+  SmallVector<FunctionOpInterface> functions;
+  for (Operation &op : *module.getBody())
+    if (auto function = dyn_cast<FunctionOpInterface>(op);
+        function && !function.isExternal())
+      functions.push_back(function);
+  for (FunctionOpInterface function : functions)
+    function->walk([&](Operation *op) {
+      if (Operation *callee = calleeOf(op))
+        called.insert(callee);
+    });
+  for (FunctionOpInterface function : functions)
+    if (!called.contains(function)) {
+      Frame frame;
+      frame.function = function;
+      if (failed(addFrame(std::move(frame), 0)))
+        return failure();
+    }
+  nameNodes();
+  return success();
+}
+
+LogicalResult TaggedGraphBuilder::addFrame(Frame frame, unsigned depth) {
+  if (depth > kMaxCallDepth)
+    return frame.function->emitError("function calls itself, which no model "
+                                     "can be shown for");
+  Region &body = bodyOf(frame);
+  unsigned index = graph.allFrames.size();
+  graph.allFrames.push_back(std::move(frame));
+  for (Block &block : body)
+    for (Operation &op : block)
+      if (failed(addOp(&op, index, depth)))
+        return failure();
+  return success();
+}
+
+/// The tag of the innermost call around a frame that has one.
+static TagAttr tagOfCall(ArrayRef<Frame> frames, unsigned index) {
+  for (; frames[index].call; index = frames[index].caller)
+    if (TagAttr tag = getTag(frames[index].call))
+      return tag;
+  return {};
+}
+
+LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
+                                        unsigned depth) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || isa<SymbolOpInterface>(op) ||
+      op->getName().getStringRef() == "onnx.NoValue")
+    return success();
+  if (TaggedGraph::isInitializer(op)) {
+    for (Value result : op->getResults())
+      graph.allInitializers.push_back({result, frame});
+    return success();
+  }
+  if (Operation *callee = calleeOf(op)) {
+    Frame inner;
+    inner.function = callee;
+    inner.call = op;
+    inner.caller = frame;
+    if (TagAttr tag = getTag(op)) {
+      inner.path = graph.saver.save(graph.scope(tag.getPath(), frame));
+      auto original = callee->getAttrOfType<StringAttr>("htp.module");
+      inner.original = original ? original.getValue() : inner.path;
+    }
+    if (auto name = op->getAttrOfType<StringAttr>("onnx_node_name"))
+      inner.name = name;
+    graph.allFrames[frame].calls[op] = graph.allFrames.size();
+    return addFrame(std::move(inner), depth + 1);
+  }
+  TaggedGraph::Node node;
+  node.op = op;
+  node.frame = frame;
+  node.tag = getTag(op);
+  if (node.tag)
+    node.module = graph.module(graph.scope(node.tag.getPath(), frame));
+  else if ((node.tag = tagOfCall(graph.allFrames, frame)))
+    node.module = graph.module(graph.allFrames[frame].path);
+  node.constant = op->getName().getStringRef() == "onnx.Constant";
+  graph.allFrames[frame].nodes[op] = graph.allNodes.size();
+  graph.allNodes.push_back(node);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Operation &inner : block)
+        if (failed(addOp(&inner, frame, depth)))
+          return failure();
+  return success();
+}
+
+/// Gives every frame and node its name. A name that is taken, or missing, gets
+/// the node's place in the order, so that it is the same on every run.
+void TaggedGraphBuilder::nameNodes() {
+  llvm::DenseSet<llvm::CachedHashStringRef> taken;
+  auto unique = [&](StringRef base, size_t place) {
+    std::string name = base.str();
+    do
+      name += "#" + std::to_string(place);
+    while (taken.contains(llvm::CachedHashStringRef(name)));
+    StringRef saved = graph.saver.save(name);
+    taken.insert(llvm::CachedHashStringRef(saved));
+    return saved;
+  };
+  for (auto [index, frame] : llvm::enumerate(graph.allFrames)) {
+    if (!frame.call)
+      continue;
+    StringRef outer = graph.allFrames[frame.caller].name;
+    std::string name =
+        (outer + (outer.empty() ? "" : "/") +
+         (frame.name.empty() ? TaggedGraph::opType(frame.call).str()
+                             : validUTF8(frame.name)))
+            .str();
+    StringRef saved = graph.saver.save(name);
+    frame.name = !StringRef(frame.name).empty() &&
+                         taken.insert(llvm::CachedHashStringRef(saved)).second
+                     ? saved
+                     : unique(name, index);
+  }
+  taken.clear();
+
+  std::vector<NodeId> unnamed;
+  for (auto [id, node] : llvm::enumerate(graph.allNodes)) {
+    auto given = node.op->getAttrOfType<StringAttr>("onnx_node_name");
+    StringRef name = given ? given.getValue() : StringRef();
+    StringRef outer = graph.allFrames[node.frame].name;
+    if (!llvm::json::isUTF8(name))
+      name = graph.saver.save(validUTF8(name));
+    if (!outer.empty() && !name.empty())
+      name = graph.saver.save(outer + "/" + name);
+    node.name = name;
+    if (name.empty() || !taken.insert(llvm::CachedHashStringRef(name)).second)
+      unnamed.push_back(id);
+  }
+  for (NodeId id : unnamed) {
+    TaggedGraph::Node &node = graph.allNodes[id];
+    StringRef outer = graph.allFrames[node.frame].name;
+    std::string base = node.name.str();
+    if (base.empty())
+      base = (outer + (outer.empty() ? "" : "/") +
+              validUTF8(TaggedGraph::opType(node.op)))
+                 .str();
+    node.name = unique(base, id);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// TaggedGraph
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::unique_ptr<TaggedGraph>>
+TaggedGraph::create(mlir::ModuleOp module) {
+  HierarchyOp hierarchy = findHierarchy(module);
+  if (!hierarchy)
+    return module.emitError("the model has no module tree (htp.hierarchy): tag "
+                            "it first, with --htp-tag");
+  std::unique_ptr<TaggedGraph> graph(new TaggedGraph(fromIR(hierarchy)));
+  if (failed(TaggedGraphBuilder(module, *graph).build()))
+    return failure();
+  return graph;
+}

@@ -1,0 +1,21 @@
+// RUN: htp-opt %S/../Inputs/net.mlir -o /dev/null --summary | FileCheck %s --strict-whitespace
+
+//      CHECK:Net
+// CHECK-NEXT:  modules       6
+// CHECK-NEXT:  operations    5, of which 1 constants
+// CHECK-NEXT:  initializers  1
+// CHECK-NEXT:  coverage      100.0 % (5 of 5)
+// CHECK-NEXT:  confidence    0.868 on average
+// CHECK-NEXT:  shared        1 operations with several contexts
+// CHECK-NEXT:  decided       1 conflicts, each with a reason
+// CHECK-EMPTY:
+// CHECK-NEXT:  evidence  operations   share  confidence
+// CHECK-NEXT:  name               2  40.0 %       0.970
+// CHECK-NEXT:  producer           1  20.0 %       0.900
+// CHECK-NEXT:  ancestor           1  20.0 %       0.500
+// CHECK-NEXT:  none               1  20.0 %       1.000
+// CHECK-EMPTY:
+// CHECK-NEXT:  module        calls  own  all
+// CHECK-NEXT:  /Net              1    1    4
+// CHECK-NEXT:  /Net/Block.0      1    2    2
+// CHECK-NEXT:  /Net/Block.1      1    1    1
