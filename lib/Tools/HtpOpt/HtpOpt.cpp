@@ -195,6 +195,7 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
   hideForeignOptions(); // All that exist before MLIR registers its own.
   registerCLIOptions("htp-opt", registry);
+  cl::getRegisteredOptions()["o"]->addCategory(commandLine().category);
   auto [input, output] = parseCLIOptions(argc, argv, overview());
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (input == "-" && sys::Process::StandardInIsUserInput())

@@ -41,8 +41,8 @@ LogicalResult Session::openOutputs() {
   if (path.contains('%')) {
     StringRef folder = sys::path::parent_path(path);
     if (folder.contains('%'))
-      return report(createStringError("cannot write '" + path +
-                                      "': '%' may stand in the file name only"));
+      return report(createStringError(
+          "cannot write '" + path + "': '%' may stand in the file name only"));
     if (sys::fs::access(folder.empty() ? "." : folder,
                         sys::fs::AccessMode::Write))
       return report(createStringError("cannot write '" + path + "': '" +
@@ -183,7 +183,10 @@ OwningOpRef<Operation *> Session::read(MLIRContext &context) {
 }
 
 OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
-  auto file = ModelFile::fromBuffer(std::move(input), options.input);
+  // A file is mapped anew, by someone who can find its bytes again on writing.
+  auto file = sys::fs::is_regular_file(options.input)
+                  ? ModelFile::open(options.input)
+                  : ModelFile::fromBuffer(std::move(input), options.input);
   if (!file) {
     reportError(toString(file.takeError()));
     return nullptr;

@@ -3,7 +3,7 @@
 // expected-note @below {{in this hierarchy}}
 htp.hierarchy @Net : "demo.Net" {
   // expected-error @below {{does not belong into an htp.hierarchy, which holds only htp.module}}
-  module {}
+  builtin.module {}
 }
 
 // -----

@@ -11,7 +11,9 @@
 #ifndef HTP_TARGET_ONNX_MODELFILE_H
 #define HTP_TARGET_ONNX_MODELFILE_H
 
+#include "HTP/Target/ONNX/FileMapping.h"
 #include "onnx/onnx_pb.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -26,16 +28,19 @@ namespace htp {
 
 /// The unknown field of a TensorProto that stands for its `raw_data`: a varint,
 /// the index of a span. The number lies outside of what ONNX or anyone's
-/// extension uses; a file that has it is refused.
+/// extension uses.
 constexpr int kSpanField = 536870911;
+
+/// `raw_data` of at least this many bytes becomes a span.
+constexpr size_t kMinSpan = 4096;
 
 /// The index of the span that stands for the tensor's `raw_data`, if any.
 std::optional<size_t> getSpanIndex(const ::onnx::TensorProto &tensor);
 
 class ModelFile {
 public:
-  /// Maps and parses the file at `path` ("-" is standard input). Errors name
-  /// the file.
+  /// Maps and parses the file at `path`. Errors name the file, and the node or
+  /// tensor where it is malformed.
   static llvm::Expected<std::shared_ptr<ModelFile>> open(llvm::StringRef path);
 
   /// Parses a buffer that is already in memory; `path` is for messages and for
@@ -62,9 +67,14 @@ public:
 
 private:
   ModelFile() = default;
+  static llvm::Expected<std::shared_ptr<ModelFile>>
+  parse(std::shared_ptr<ModelFile> file, llvm::StringRef bytes);
+  std::optional<size_t> span(const ::onnx::TensorProto &tensor) const;
 
   std::string filePath;
   std::string folder;
+  // The bytes that the spans point into: one of the two.
+  std::unique_ptr<FileMapping> mapping;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::unique_ptr<::onnx::ModelProto> proto;
   std::vector<llvm::ArrayRef<char>> spans;

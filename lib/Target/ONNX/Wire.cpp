@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Target/ONNX/Wire.h"
+
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+using namespace htp;
+using namespace htp::wire;
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+static std::optional<uint64_t> readVarint(StringRef &rest) {
+  uint64_t value = 0;
+  for (unsigned i = 0; i != 10 && i != rest.size(); ++i) {
+    auto byte = static_cast<unsigned char>(rest[i]);
+    if (i == 9 && byte > 1)
+      return std::nullopt;
+    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+    if (byte < 0x80) {
+      rest = rest.drop_front(i + 1);
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Reads a tag; protobuf allows numbers from 1 to 2^29 - 1.
+static bool readTag(StringRef &rest, Field &field) {
+  std::optional<uint64_t> tag = readVarint(rest);
+  if (!tag || *tag >> 32 || *tag >> 3 == 0)
+    return false;
+  field.number = *tag >> 3;
+  field.type = *tag & 7;
+  return true;
+}
+
+std::optional<Field> wire::readField(StringRef &rest) {
+  StringRef bytes = rest;
+  Field field;
+  if (!readTag(bytes, field))
+    return std::nullopt;
+  uint64_t size = 0;
+  switch (field.type) {
+  case Varint:
+  case Length: {
+    std::optional<uint64_t> value = readVarint(bytes);
+    if (!value)
+      return std::nullopt;
+    field.varint = *value;
+    size = field.type == Length ? *value : 0;
+    break;
+  }
+  case Fixed64:
+    size = 8;
+    break;
+  case Fixed32:
+    size = 4;
+    break;
+  default: // Groups: no version of ONNX has them.
+    return std::nullopt;
+  }
+  if (size > bytes.size())
+    return std::nullopt;
+  field.payload = bytes.take_front(size);
+  bytes = bytes.drop_front(size);
+  field.whole = rest.drop_back(bytes.size());
+  rest = bytes;
+  return field;
+}
+
+//===----------------------------------------------------------------------===//
+// Rope
+//===----------------------------------------------------------------------===//
+
+void Rope::append(StringRef bytes) {
+  total += bytes.size();
+  if (bytes.empty())
+    return;
+  if (!parts.empty() && parts.back().end() == bytes.begin())
+    parts.back() =
+        StringRef(parts.back().data(), parts.back().size() + bytes.size());
+  else
+    parts.push_back(bytes);
+}
+
+StringRef Rope::encode(unsigned number, Type type, uint64_t value) {
+  char buffer[20], *end = buffer;
+  for (uint64_t varint : {uint64_t(number) << 3 | type, value}) {
+    for (; varint >= 0x80; varint >>= 7)
+      *end++ = static_cast<char>(varint | 0x80);
+    *end++ = static_cast<char>(varint);
+  }
+  return StringRef(buffer, end - buffer).copy(storage);
+}
+
+void Rope::appendField(unsigned number, Type type, uint64_t value) {
+  append(encode(number, type, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace htp::wire {
+
+class Rewriter {
+public:
+  Rewriter(size_t minimum, TensorRewrite rewrite, Rope &rope)
+      : minimum(minimum), rewrite(rewrite), rope(rope) {}
+
+  enum class Outcome { Unchanged, Changed, Malformed };
+  /// Appends the message to the rope where anything in it changed; leaves the
+  /// rope as it was otherwise.
+  Outcome message(const Descriptor *descriptor, StringRef bytes,
+                  unsigned depth);
+
+private:
+  Outcome field(const Descriptor *descriptor, const Field &field,
+                unsigned depth);
+  bool reachesTensor(const Descriptor *descriptor);
+
+  struct State {
+    size_t parts;
+    uint64_t total;
+    StringRef last;
+  };
+  State save() const {
+    return {rope.parts.size(), rope.total,
+            rope.parts.empty() ? StringRef() : rope.parts.back()};
+  }
+  void restore(const State &state) {
+    rope.parts.resize(state.parts);
+    rope.total = state.total;
+    if (!rope.parts.empty())
+      rope.parts.back() = state.last; // It may have grown.
+  }
+
+  size_t minimum;
+  TensorRewrite rewrite;
+  Rope &rope;
+  DenseMap<const Descriptor *, bool> reaches;
+};
+
+} // namespace htp::wire
+
+/// Whether a TensorProto can lie somewhere inside of such a message.
+bool Rewriter::reachesTensor(const Descriptor *descriptor) {
+  auto [entry, inserted] = reaches.try_emplace(descriptor, false);
+  if (!inserted)
+    return entry->second;
+  SetVector<const Descriptor *> types;
+  types.insert(descriptor);
+  for (size_t next = 0; next != types.size(); ++next)
+    for (int i = 0, e = types[next]->field_count(); i != e; ++i)
+      if (const Descriptor *type = types[next]->field(i)->message_type())
+        types.insert(type);
+  return entry->second = types.contains(::onnx::TensorProto::descriptor());
+}
+
+Rewriter::Outcome Rewriter::message(const Descriptor *descriptor,
+                                    StringRef bytes, unsigned depth) {
+  if (depth > kMaxDepth)
+    return Outcome::Malformed;
+  if (descriptor == ::onnx::TensorProto::descriptor())
+    return rewrite(bytes, rope) ? Outcome::Changed : Outcome::Unchanged;
+
+  State before = save();
+  Outcome outcome = Outcome::Unchanged;
+  while (!bytes.empty()) {
+    std::optional<Field> next = readField(bytes);
+    if (!next)
+      return Outcome::Malformed;
+    switch (field(descriptor, *next, depth)) {
+    case Outcome::Malformed:
+      return Outcome::Malformed;
+    case Outcome::Changed:
+      outcome = Outcome::Changed;
+      break;
+    case Outcome::Unchanged:
+      rope.append(next->whole);
+      break;
+    }
+  }
+  if (outcome == Outcome::Unchanged)
+    restore(before);
+  return outcome;
+}
+
+Rewriter::Outcome Rewriter::field(const Descriptor *descriptor,
+                                  const Field &field, unsigned depth) {
+  if (field.type != Length || field.payload.size() < minimum)
+    return Outcome::Unchanged;
+  const FieldDescriptor *known = descriptor->FindFieldByNumber(field.number);
+  const Descriptor *type = known ? known->message_type() : nullptr;
+  if (!type || !reachesTensor(type))
+    return Outcome::Unchanged;
+
+  // The new length is known only after the payload: keep a place for it.
+  State before = save();
+  rope.parts.push_back(StringRef());
+  uint64_t start = rope.total;
+  Outcome outcome = message(type, field.payload, depth + 1);
+  if (outcome != Outcome::Changed) {
+    restore(before);
+    return outcome;
+  }
+  StringRef head = rope.encode(field.number, Length, rope.total - start);
+  rope.parts[before.parts] = head;
+  rope.total += head.size();
+  return Outcome::Changed;
+}
+
+std::unique_ptr<Rope> wire::rewriteTensors(StringRef model, size_t minimum,
+                                           TensorRewrite rewrite) {
+  auto rope = std::make_unique<Rope>();
+  Rewriter rewriter(minimum, rewrite, *rope);
+  switch (rewriter.message(::onnx::ModelProto::descriptor(), model, 1)) {
+  case Rewriter::Outcome::Malformed:
+    return nullptr;
+  case Rewriter::Outcome::Unchanged:
+    rope->append(model);
+    break;
+  case Rewriter::Outcome::Changed:
+    break;
+  }
+  return rope;
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnosis
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Walks a malformed message to its first fault. Slow and thorough: it runs
+/// only when there is something to report.
+class Diagnosis {
+public:
+  explicit Diagnosis(StringRef model) : model(model) {}
+  std::string message(const Descriptor *descriptor, StringRef bytes,
+                      unsigned depth, StringRef inside);
+
+private:
+  std::string where(StringRef bytes, StringRef inside) const {
+    return ("at byte " + Twine(bytes.begin() - model.begin()) + inside).str();
+  }
+  StringRef model;
+};
+
+} // namespace
+
+/// The `name` of a message, as far as the message goes.
+static StringRef nameOf(const Descriptor *descriptor, StringRef bytes) {
+  const FieldDescriptor *name = descriptor->FindFieldByName("name");
+  while (std::optional<Field> field = readField(bytes))
+    if (name && field->type == Length &&
+        field->number == static_cast<unsigned>(name->number()))
+      return field->payload;
+  return StringRef();
+}
+
+/// What people call a message: "GraphProto" is a graph.
+static std::string kindOf(const Descriptor *descriptor) {
+  StringRef kind = descriptor->name();
+  kind.consume_back("Proto");
+  return kind.lower();
+}
+
+std::string Diagnosis::message(const Descriptor *descriptor, StringRef bytes,
+                               unsigned depth, StringRef inside) {
+  if (depth > kMaxDepth)
+    return "messages nested deeper than " + std::to_string(kMaxDepth) +
+           " levels " + where(bytes, inside);
+  while (!bytes.empty()) {
+    StringRef rest = bytes;
+    std::optional<Field> field = readField(rest);
+    Field head;
+    StringRef content = bytes;
+    if (!field && !readTag(content, head))
+      return "malformed field tag " + where(bytes, inside);
+    if (field)
+      head = *field;
+    const FieldDescriptor *known = descriptor->FindFieldByNumber(head.number);
+    const Descriptor *type = known ? known->message_type() : nullptr;
+    std::string label = known ? "'" + known->name() + "'"
+                              : "number " + std::to_string(head.number);
+
+    // A length that reaches past the end: the innermost message that is cut
+    // off says most.
+    std::optional<uint64_t> length;
+    if (!field && head.type == Length)
+      length = readVarint(content);
+    if (type && head.type == Length && (field || length)) {
+      StringRef payload = field ? field->payload : content;
+      StringRef name = nameOf(type, payload);
+      std::string path = inside.str();
+      if (!name.empty())
+        path = " in " + kindOf(type) + " '" + name.take_front(200).str() + "'";
+      std::string fault = message(type, payload, depth + 1, path);
+      if (!fault.empty())
+        return fault;
+    }
+    if (length)
+      return "field " + label + " needs " + std::to_string(*length) +
+             " bytes, found " + std::to_string(content.size()) + " " +
+             where(bytes, inside);
+    if (!field)
+      return "malformed field " + label + " " + where(bytes, inside);
+    bytes = rest;
+  }
+  return "";
+}
+
+std::string wire::diagnose(StringRef model) {
+  return Diagnosis(model).message(::onnx::ModelProto::descriptor(), model, 1,
+                                  "");
+}
