@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/ONNX/ModelWriter.h"
-#include "HTP/Target/ONNX/FileMapping.h"
+#include "HTP/Support/FileMapping.h"
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Target/ONNX/Wire.h"
 

@@ -11,7 +11,7 @@
 #ifndef HTP_TARGET_ONNX_MODELFILE_H
 #define HTP_TARGET_ONNX_MODELFILE_H
 
-#include "HTP/Target/ONNX/FileMapping.h"
+#include "HTP/Support/FileMapping.h"
 #include "onnx/onnx_pb.h"
 
 #include "llvm/ADT/ArrayRef.h"

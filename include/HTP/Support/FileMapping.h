@@ -3,8 +3,8 @@
 // A file mapped into memory that can be found again by address, so that whoever
 // writes its bytes elsewhere can leave the copying to the kernel.
 
-#ifndef HTP_TARGET_ONNX_FILEMAPPING_H
-#define HTP_TARGET_ONNX_FILEMAPPING_H
+#ifndef HTP_SUPPORT_FILEMAPPING_H
+#define HTP_SUPPORT_FILEMAPPING_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_TARGET_ONNX_FILEMAPPING_H
+#endif // HTP_SUPPORT_FILEMAPPING_H

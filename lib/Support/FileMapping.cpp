@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "HTP/Target/ONNX/FileMapping.h"
+#include "HTP/Support/FileMapping.h"
 
 #include "llvm/Support/Errno.h"
 
