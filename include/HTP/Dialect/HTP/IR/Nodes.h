@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What HTP's passes read from the operations of a model. Everything is a plain
+// attribute looked up by name: no dialect of the tagged operations is needed.
+
+#ifndef HTP_DIALECT_HTP_IR_NODES_H
+#define HTP_DIALECT_HTP_IR_NODES_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Operation.h"
+
+namespace htp {
+
+/// Attributes that the ONNX importer sets.
+inline constexpr llvm::StringLiteral kNodeNameAttr = "onnx_node_name";
+inline constexpr llvm::StringLiteral kOutputNamesAttr = "onnx_output_names";
+inline constexpr llvm::StringLiteral kValueNameAttr = "onnx.name";
+inline constexpr llvm::StringLiteral kMetadataAttr = "onnx.metadata_props";
+inline constexpr llvm::StringLiteral kInitializerAttr = "onnx.initializer";
+
+/// Whether `op` is a weight that the model holds: an `onnx.Constant` that was
+/// an initializer.
+bool isInitializer(mlir::Operation *op);
+
+/// Whether `op` is a node of the model, which has a tag: not a function or
+/// another symbol, not a terminator, not an initializer, not a placeholder for
+/// a missing value.
+bool isNode(mlir::Operation *op);
+
+/// Calls `visit` for every node of `module`, those inside functions and inside
+/// other nodes included, in order.
+void forEachNode(mlir::ModuleOp module,
+                 llvm::function_ref<void(mlir::Operation *)> visit);
+
+/// The operator's name: "MatMul"; of a custom operator its own.
+llvm::StringRef getOpType(mlir::Operation *op);
+
+/// The node's name; empty where it has none.
+llvm::StringRef getNodeName(mlir::Operation *op);
+
+/// The name of a result or of a function's argument; empty where it has none.
+llvm::StringRef getValueName(mlir::Value value);
+
+/// The value of `key` in a node's or a module's metadata; null where it is not
+/// there.
+mlir::StringAttr getMetadata(mlir::Operation *op, llvm::StringRef key);
+
+/// Whether `op` passes a tensor's contents on, perhaps in another layout or
+/// type: what it makes of a parameter is still that parameter.
+bool isCopy(mlir::Operation *op);
+
+/// The bytes of a tensor, row-major, or nothing where they are not at hand.
+/// `storage` holds them where they must be made.
+std::optional<llvm::ArrayRef<char>>
+getTensorBytes(mlir::Attribute tensor, llvm::SmallVectorImpl<char> &storage);
+
+} // namespace htp
+
+#endif // HTP_DIALECT_HTP_IR_NODES_H

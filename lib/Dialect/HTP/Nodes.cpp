@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+
+#include "HTP/Dialect/HTP/IR/HTP.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace htp {
+
+bool isInitializer(Operation *op) { return op->hasAttr(kInitializerAttr); }
+
+bool isNode(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || isa<SymbolOpInterface>(op) ||
+      isa_and_nonnull<HTPDialect>(op->getDialect()) || isInitializer(op) ||
+      !op->getParentOfType<FunctionOpInterface>())
+    return false;
+  // onnx.NoValue stands for an input that is not given.
+  return op->getNumResults() != 1 || op->getNumOperands() != 0 ||
+         !isa<NoneType>(op->getResult(0).getType());
+}
+
+void forEachNode(mlir::ModuleOp module,
+                 llvm::function_ref<void(Operation *)> visit) {
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isNode(op))
+      visit(op);
+  });
+}
+
+StringRef getOpType(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>("function_name"))
+    return name.getValue();
+  return op->getName().stripDialect();
+}
+
+StringRef getNodeName(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>(kNodeNameAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+StringRef getValueName(Value value) {
+  StringAttr name;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto names = result.getOwner()->getAttrOfType<ArrayAttr>(kOutputNamesAttr);
+    if (names && result.getResultNumber() < names.size())
+      name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    auto function = dyn_cast_or_null<FunctionOpInterface>(
+        argument.getOwner()->getParentOp());
+    if (function && argument.getOwner()->isEntryBlock())
+      name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                   kValueNameAttr);
+  }
+  return name ? name.getValue() : StringRef();
+}
+
+StringAttr getMetadata(Operation *op, StringRef key) {
+  auto entries = op->getAttrOfType<ArrayAttr>(kMetadataAttr);
+  if (!entries)
+    return {};
+  for (Attribute entry : entries) {
+    auto pair = dyn_cast<ArrayAttr>(entry);
+    if (!pair || pair.size() != 2)
+      continue;
+    auto name = dyn_cast<StringAttr>(pair[0]);
+    if (name && name.getValue() == key)
+      return dyn_cast<StringAttr>(pair[1]);
+  }
+  return {};
+}
+
+bool isCopy(Operation *op) {
+  return llvm::StringSwitch<bool>(getOpType(op))
+      .Cases({"Identity", "Cast", "Transpose"}, true)
+      .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
+      .Default(false);
+}
+
+std::optional<ArrayRef<char>> getTensorBytes(Attribute tensor,
+                                             SmallVectorImpl<char> &storage) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(tensor)) {
+    const AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    return blob ? std::optional(blob->getData()) : std::nullopt;
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(tensor);
+  if (!dense || !dense.getElementType().isIntOrFloat())
+    return std::nullopt;
+  ArrayRef<char> raw = dense.getRawData();
+  if (dense.getElementType().isInteger(1)) {
+    // Stored as bits; a byte each is what PyTorch and ONNX hold.
+    for (bool value : dense.getValues<bool>())
+      storage.push_back(value);
+    return ArrayRef<char>(storage);
+  }
+  if (!dense.isSplat())
+    return raw;
+  storage.reserve(raw.size() * dense.getNumElements());
+  for (int64_t i = 0, e = dense.getNumElements(); i < e; ++i)
+    storage.append(raw.begin(), raw.end());
+  return ArrayRef<char>(storage);
+}
+
+} // namespace htp
