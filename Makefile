@@ -1,0 +1,67 @@
+# The entrance to everything a user or a developer repeats. `make demo` and `make test` need nothing but a
+# Debian 12 with git, g++, cmake and Python 3.11: they set up and build what is missing, and skip what is there.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PRESET ?= release
+BUILD_release := build
+BUILD_debug := build-debug
+BUILD_asan := build-asan
+BUILD := $(BUILD_$(PRESET))
+PREFIX ?= $(CURDIR)/install
+# In CI a warning is an error.
+CMAKE_ARGS ?= $(if $(CI),-DHTP_WERROR=ON)
+JOBS ?= $(shell nproc)
+
+ENV := source scripts/env.sh
+PYTHON := .venv/bin/python
+CPP := $(shell git ls-files '*.cpp' '*.h' 2>/dev/null)
+
+.PHONY: help demo test setup configure build bench fuzz eval docs format lint tidy check-format check-docs install clean
+
+help: ## What there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  PRESET=debug|asan, JOBS=N, CMAKE_ARGS=…, PREFIX=DIR (make install)"
+
+demo: build ## Set up, build, and run the main job on a BERT-tiny made on the spot
+	@scripts/demo.sh
+
+test: build ## Set up, build, and run every test (what CI runs)
+	@$(PYTHON) scripts/run_tests.py --build $(BUILD) $(TESTS)
+
+setup: ## Debian packages, .venv, ONNX C++: only what is missing
+	@scripts/setup.sh
+
+configure: setup
+	@$(ENV); if [ ! -e $(BUILD)/build.ninja ] || [ "$$(cat $(BUILD)/.htp-configured 2>/dev/null)" != "$$HTP_ONNX_ROOT $(CMAKE_ARGS)" ]; then \
+	  .venv/bin/cmake --preset $(PRESET) $(CMAKE_ARGS) && echo "$$HTP_ONNX_ROOT $(CMAKE_ARGS)" > $(BUILD)/.htp-configured; fi
+
+build: configure ## All programs and libraries, into build/bin and build/lib
+	@$(ENV); .venv/bin/cmake --build $(BUILD) --parallel $(JOBS)
+
+bench: build ## Time and memory against cp and Python's onnx, as ratios
+	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin
+
+fuzz: ## Fuzz the ONNX import for SECONDS (default 60) with libFuzzer and sanitizers
+	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)
+
+eval: build ## Tag every model of the corpus and of the held-out set, score them, write docs/Accuracy.md
+	@$(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS)
+
+docs: setup ## Generate docs/Passes.md and docs/Dialects/HTP.md from the .td files
+	@scripts/docs.sh
+
+format: setup ## Format all C++ and Python
+	@clang-format-22 -i $(CPP)
+	@.venv/bin/ruff check -q --fix . && .venv/bin/ruff format -q .
+
+lint: build ## Everything that complains: clang-format, clang-tidy, ruff, mypy
+	@$(PYTHON) scripts/run_tests.py --build $(BUILD) format tidy ruff mypy docs
+
+install: build ## Programs, headers and CMake files into PREFIX (default ./install)
+	@.venv/bin/cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## Remove what was built (not .venv, not the ONNX cache)
+	rm -rf build build-debug build-asan build-fuzz install dist

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Export models with both PyTorch exporters, with the truth about every node.
+
+    export.py OUT [NAME ...] [--set corpus|heldout] [--core] [--force]
+
+Each model NAME gets in OUT/NAME/:
+    ts.onnx, dynamo.onnx       the TorchScript-based and the torch.export-based exporter's graph
+    ts-dyn.onnx, dynamo-dyn.onnx   the same with dynamic batch and sequence lengths
+    trace.pt                   torch.jit.trace of the same model (for LibTorch)
+    trace.pt2, trace-dyn.pt2   torch.export archives of the same model, static and dynamic shapes
+    inputs.npz                 example inputs; outputs.npz: PyTorch's outputs for them
+    tree.json                  every nn.Module: path, class, whether torch.nn defines it, tag
+    VARIANT.truth.json         for each node of VARIANT.onnx, in order: the module's path, or a list
+                               of paths that are all right (see truth.py), or null
+    GRAPH.VARIANT.onnx         what variants.py makes of each graph, with truth where it is known
+    done.json                  node counts, or why a step failed: that line is printed too
+
+A model with a done.json is skipped, so a second run takes a second (--force exports it again).
+Some models do not export with both exporters; that is a fact about PyTorch. --core leaves out the
+further variants.
+"""
+
+import argparse
+import importlib
+import json
+import logging
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+import transformers
+
+import truth as facts
+import variants
+
+
+def write_json(path, value):
+    with open(path, "w") as file:
+        json.dump(value, file)
+
+
+class Export:
+    """One model's exports: its graphs, traces and variants, and what came of each step."""
+
+    def __init__(self, name, build, inputs, folder, core):
+        os.makedirs(folder, exist_ok=True)
+        torch.manual_seed(0)
+        self.model, self.example, self.folder = build().eval(), inputs(), folder
+        for parameter in self.model.parameters():  # no two parameters alike
+            parameter.data.add_(torch.randn_like(parameter) * 0.02)
+        self.variants = variants.CORE if core else {**variants.CORE, **variants.FURTHER}
+        tree = facts.tree_of(self.model)
+        write_json(f"{folder}/tree.json", tree)
+        self.paths = {m["path"] for m in tree}
+        self.aliases = facts.aliases_of(self.model)
+        self.contents = {p.detach().numpy().tobytes() for p in self.model.parameters()}
+        self.partners = facts.convolution_partners(self.model)
+        self.result = {"model": name, "core": core, "modules": len(tree)}
+        # A batch of 1 would be a constant of a dynamic export.
+        self.twice = {k: torch.cat([v, v]) for k, v in self.example.items()}
+        # What may vary: the batch, and the sequence of a (batch, sequence) input.
+        self.free = {k: range(1 + (v.dim() == 2)) for k, v in self.example.items()}
+        self.shapes = {k: {d: torch.export.Dim.AUTO for d in dims} for k, dims in self.free.items()}
+
+    def attempt(self, what, action, *args):
+        try:
+            self.result[what] = action(*args)
+        except Exception as error:  # whatever PyTorch or another tool cannot do is reported
+            self.result[what] = f"{type(error).__name__}: {str(error)[:100]}"
+
+    def run(self):
+        self.attempt("dynamo", self.dynamo, False)
+        self.attempt("dynamo-dyn", self.dynamo, True)
+        self.attempt("pt2", self.archive, False)
+        self.attempt("pt2-dyn", self.archive, True)
+        self.call_positionally()
+        self.save_values()
+        self.attempt("ts", self.torchscript, False)
+        self.attempt("ts-dyn", self.torchscript, True)
+        self.attempt("pt", self.trace)
+        write_json(f"{self.folder}/done.json", self.result)
+        return self.result
+
+    def dynamo(self, dynamic):
+        program = torch.onnx.export(
+            self.model,
+            (),
+            kwargs=self.twice if dynamic else self.example,
+            dynamo=True,
+            verbose=False,
+            dynamic_shapes=self.shapes if dynamic else None,
+        )
+        file = "dynamo-dyn" if dynamic else "dynamo"
+        program.save(f"{self.folder}/{file}.onnx")
+        graph = onnx.load(f"{self.folder}/{file}.onnx").graph
+        return self.save_variants(file, graph, facts.truth_dynamo(graph, self.paths))
+
+    def archive(self, dynamic):
+        program = torch.export.export(
+            self.model,
+            (),
+            kwargs=self.twice if dynamic else self.example,
+            dynamic_shapes=self.shapes if dynamic else None,
+        )
+        torch.export.save(program, f"{self.folder}/trace{'-dyn' if dynamic else ''}.pt2")
+        return True
+
+    def call_positionally(self):
+        """The TorchScript exporter and tracer pass inputs by position, and a dict as a result is
+        in their way."""
+        model, keys, cls = self.model, list(self.example), type(self.model)
+        more = {"return_dict": False} if issubclass(cls, transformers.PreTrainedModel) else {}
+        model.forward = lambda *args: cls.forward(model, **dict(zip(keys, args)), **more)
+
+    def save_values(self):
+        with torch.no_grad():
+            outputs = self.model(*self.example.values())
+        outputs = [
+            t for t in (outputs if isinstance(outputs, tuple) else [outputs]) if torch.is_tensor(t)
+        ]
+        np.savez(f"{self.folder}/inputs.npz", **{k: v.numpy() for k, v in self.example.items()})
+        np.savez(f"{self.folder}/outputs.npz", *[t.numpy() for t in outputs])
+
+    def torchscript(self, dynamic):
+        file = "ts-dyn" if dynamic else "ts"
+        axes = {k: {d: f"{k}_{d}" for d in dims} for k, dims in self.free.items()}
+        torch.onnx.export(
+            self.model,
+            tuple((self.twice if dynamic else self.example).values()),
+            f"{self.folder}/{file}.onnx",
+            dynamo=False,
+            opset_version=17,
+            input_names=list(self.example),
+            dynamic_axes=axes if dynamic else None,
+        )
+        graph = onnx.load(f"{self.folder}/{file}.onnx").graph
+        parameters = {n for n, _ in self.model.named_parameters(remove_duplicate=False)}
+        return self.save_variants(
+            file, graph, facts.truth_torchscript(graph, self.paths, parameters)
+        )
+
+    def trace(self):
+        traced = torch.jit.trace(
+            self.model, tuple(self.example.values()), strict=False, check_trace=False
+        )
+        traced.save(f"{self.folder}/part.pt")  # a failed save leaves a broken file
+        os.replace(f"{self.folder}/part.pt", f"{self.folder}/trace.pt")
+        return True
+
+    def save_variants(self, file, graph, truth):
+        base = f"{self.folder}/{file}"
+        truth = list(
+            facts.folded(graph, facts.aliased(truth, self.aliases), self.contents, self.partners)
+        )
+        write_json(f"{base}.truth.json", truth)
+        dynamic = file.endswith("-dyn")
+        example = {k: v.numpy() for k, v in (self.twice if dynamic else self.example).items()}
+        for variant, make in self.variants.items():
+            self.attempt(
+                f"{file}.{variant}", self.save_variant, base, variant, make, example, graph, truth
+            )
+        return len(graph.node)
+
+    @staticmethod
+    def save_variant(base, variant, make, example, graph, truth):
+        target = f"{base}.{variant}.onnx"
+        make(f"{base}.onnx", target, example)
+        after = onnx.load(target).graph
+        if variant != "anon":  # the same nodes in the same order
+            truth = facts.survivors(graph, truth, after)
+        write_json(f"{base}.{variant}.truth.json", truth)
+        return len(after.node)
+
+
+def complete(args, name):
+    """Whether a run before this one has made all that is asked for."""
+    done = Path(args.out, name, "done.json")
+    return done.exists() and (args.core or not json.loads(done.read_text())["core"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out")
+    parser.add_argument("names", nargs="*", help="all models of the set where none is given")
+    parser.add_argument("--set", default="corpus", choices=("corpus", "heldout"))
+    parser.add_argument("--core", action="store_true", help="only anon and ort as variants")
+    parser.add_argument("--force", action="store_true", help="export again what is there")
+    parser.add_argument("--list", action="store_true", help="only print what is not exported yet")
+    args = parser.parse_args()
+    models = importlib.import_module("models" if args.set == "corpus" else "heldout").MODELS
+    unknown = [n for n in args.names if n not in models]
+    if unknown:
+        parser.error(f"no model {', '.join(unknown)} in {args.set}; there are: {', '.join(models)}")
+    todo = [n for n in args.names or models if args.force or not complete(args, n)]
+    if args.list:
+        print("\n".join(todo))
+        return
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.CRITICAL)
+    for name in todo:
+        result = Export(name, *models[name], f"{args.out}/{name}", args.core).run()
+        print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()
