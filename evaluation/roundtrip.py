@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Send models through htp-opt and compare what comes back, field by field.
+
+    roundtrip.py [--bin build/bin] [--work build/roundtrip] [--corpus DIR ...] [SUITE ...]
+
+Suites: `data` (the files in the onnx package), `node` (what onnx.backend.test generates), `producers` (models of other tools),
+`corpus` (every file in the given export folders). Each model goes directly (.onnx -> .onnx), through MLIR text and
+through bytecode. Prints the count of each form, and every model that came back different.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+HERE = Path(__file__).resolve().parent
+FORMS = {"direct": None, "text": ".mlir", "bytecode": ".mlirbc"}
+
+
+@dataclass
+class Suite:
+    name: str
+    counts: dict
+    total: int
+    failures: list
+
+
+def data_files(work: Path):
+    """The models inside the installed onnx package."""
+    return sorted((Path(onnx.__file__).parent / "backend/test/data").rglob("*.onnx"))
+
+
+def node_files(work: Path):
+    """The models of onnx's backend tests, written once."""
+    folder = work / "node"
+    if not (folder / "done").exists():
+        from onnx.backend.test.case.node import collect_testcases
+
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for i, case in enumerate(collect_testcases(None)):
+            (folder / f"{i:04}-{case.name}.onnx").write_bytes(case.model.SerializeToString())
+        (folder / "done").touch()
+    return sorted(folder.glob("*.onnx"))
+
+
+def producer_files(work: Path):
+    import producers
+
+    folder = work / "producers"
+    folder.mkdir(parents=True, exist_ok=True)
+    return [Path(make(str(folder))) for make in producers.PRODUCERS]
+
+
+def opt(programs: Path, source: Path, target: Path) -> str:
+    done = subprocess.run(
+        [programs / "htp-opt", source, "-o", target], capture_output=True, text=True
+    )
+    return (
+        ""
+        if done.returncode == 0
+        else (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
+    )
+
+
+def normal(path: Path) -> bytes:
+    return onnx.load(path, load_external_data=False).SerializeToString(deterministic=True)
+
+
+def external_files(path: Path) -> list[Path]:
+    model = onnx.load(path, load_external_data=False)
+    tensors = onnx.external_data_helper._get_all_tensors(model)
+    return [path.parent / e.value for t in tensors for e in t.external_data if e.key == "location"]
+
+
+def round_trip(programs: Path, source: Path, form: str, folder: Path) -> str:
+    """What went wrong on the way through one form, or nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target, middle = folder / "out.onnx", FORMS[form]
+    if middle:
+        between = folder / f"between{middle}"
+        error = opt(programs, source, between) or opt(programs, between, target)
+    else:
+        error = opt(programs, source, target)
+    if error:
+        return error
+    if normal(source) != normal(target):
+        return "comes back different"
+    lost = [f.name for f in external_files(target) if not f.exists()]
+    return f"external data is not beside the output: {lost[0]}" if lost else ""
+
+
+def run_suite(name: str, files: list[Path], programs: Path, work: Path, jobs: int) -> Suite:
+    suite = Suite(name, dict.fromkeys(FORMS, 0), len(files), [])
+
+    def one(indexed):
+        index, source = indexed
+        errors = {}
+        for form in FORMS:
+            folder = work / "out" / f"{name}-{index}-{form}"
+            errors[form] = round_trip(programs, source, form, folder)
+            shutil.rmtree(folder, ignore_errors=True)
+        return source, errors
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for source, errors in pool.map(one, enumerate(files)):
+            for form, error in errors.items():
+                suite.counts[form] += not error
+                if error:
+                    suite.failures.append(f"{source.name} ({form}): {error}")
+    return suite
+
+
+def run(
+    programs: Path, work: Path, names: list[str], corpora: list[Path], jobs: int
+) -> list[Suite]:
+    makers = {
+        "data": data_files,
+        "node": node_files,
+        "producers": producer_files,
+        "corpus": lambda work: sorted(f for c in corpora for f in c.glob("*/*.onnx")),
+    }
+    return [run_suite(name, makers[name](work), programs, work, jobs) for name in names]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", type=Path, default=HERE.parent / "build/bin")
+    parser.add_argument("--work", type=Path, default=HERE.parent / "build/roundtrip")
+    parser.add_argument("--corpus", type=Path, action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--show", type=int, default=20, help="failures to print for each suite")
+    parser.add_argument("suites", nargs="*", default=["data", "node", "producers"])
+    args = parser.parse_args()
+    bad = 0
+    for suite in run(args.bin, args.work, args.suites, args.corpus, args.jobs):
+        counts = ", ".join(f"{form} {n}" for form, n in suite.counts.items())
+        print(f"{suite.name}: of {suite.total} models equal: {counts}", flush=True)
+        for line in suite.failures[: args.show]:
+            print(f"  {line}")
+        bad += len(suite.failures) + (suite.total == 0)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
