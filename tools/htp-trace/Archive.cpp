@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Archive.h"
+
+#include "HTP/Hierarchy/Fingerprint.h"
+
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/Process.h"
+
+#include <c10/core/ScalarType.h>
+#include <caffe2/serialize/read_adapter_interface.h>
+
+#include <sys/mman.h>
+
+using namespace htp::trace;
+using caffe2::serialize::PyTorchStreamReader;
+
+namespace {
+/// Gives LibTorch's reader the mapped file.
+class MappedAdapter final : public caffe2::serialize::ReadAdapterInterface {
+public:
+  explicit MappedAdapter(llvm::StringRef data) : data(data) {}
+  size_t size() const override { return data.size(); }
+  size_t read(uint64_t position, void *buffer, size_t size,
+              const char *) const override {
+    llvm::StringRef part = data.substr(position, size);
+    std::memcpy(buffer, part.data(), part.size());
+    return part.size();
+  }
+
+private:
+  llvm::StringRef data;
+};
+} // namespace
+
+Archive::Archive(const std::string &path) {
+  auto opened = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!opened)
+    throw ArchiveError(opened.getError().message());
+  buffer = std::move(*opened);
+  llvm::StringRef data = buffer->getBuffer();
+  // A pickle of protocol 2 or later: what torch.save wrote before PyTorch 1.6.
+  if (data.starts_with("\x80") && !data.starts_with("PK"))
+    throw ArchiveError(
+        "this is a pickle that torch.save wrote, not a traced module; save "
+        "torch.jit.trace(model, inputs) with its save(), or "
+        "torch.export.export(model, inputs) with torch.export.save()");
+  if (!data.starts_with("PK"))
+    throw ArchiveError("expected a PyTorch archive (.pt or .pt2), which is a "
+                       "zip file, and found something else");
+  streamReader = std::make_shared<PyTorchStreamReader>(
+      std::make_shared<MappedAdapter>(data));
+}
+
+/// Where the bytes of a stored (not compressed) record lie in the file.
+static std::optional<llvm::StringRef> storedBytes(PyTorchStreamReader &reader,
+                                                  llvm::StringRef file,
+                                                  const std::string &record) {
+  size_t header = reader.getRecordHeaderOffset(record);
+  size_t begin = reader.getRecordOffset(record);
+  size_t size = reader.getRecordSize(record);
+  if (header + 10 > file.size() || begin > file.size() ||
+      size > file.size() - begin)
+    return std::nullopt;
+  // A local file header has the compression method at byte 8; 0 is none.
+  if (llvm::support::endian::read16le(file.data() + header + 8) != 0)
+    return std::nullopt;
+  return file.substr(begin, size);
+}
+
+llvm::StringRef Archive::bytes(const std::string &record) {
+  if (auto stored = storedBytes(*streamReader, buffer->getBuffer(), record))
+    return *stored;
+  at::DataPtr &copy = copies[record];
+  size_t size = streamReader->getRecordSize(record);
+  if (!copy)
+    copy = std::get<0>(streamReader->getRecord(record));
+  return {static_cast<const char *>(copy.get()), size};
+}
+
+std::optional<c10::Storage> Archive::storage(const std::string &record) {
+  if (!has(record))
+    return std::nullopt;
+  llvm::StringRef data = bytes(record);
+  // LibTorch has no read-only storage; nothing here writes to a tensor.
+  return c10::Storage(c10::Storage::use_byte_size_t(),
+                      static_cast<int64_t>(data.size()),
+                      at::DataPtr(const_cast<char *>(data.data()), at::kCPU),
+                      /*allocator=*/nullptr, /*resizable=*/false);
+}
+
+void Archive::release(llvm::ArrayRef<char> data) {
+  llvm::StringRef file = buffer->getBuffer();
+  if (data.data() < file.begin() || data.end() > file.end() ||
+      buffer->getBufferKind() != llvm::MemoryBuffer::MemoryBuffer_MMap)
+    return;
+  // Only whole pages, the others hold parts of neighbouring records.
+  uintptr_t page = llvm::sys::Process::getPageSizeEstimate();
+  uintptr_t begin =
+      llvm::alignTo(reinterpret_cast<uintptr_t>(data.begin()), page);
+  uintptr_t end =
+      llvm::alignDown(reinterpret_cast<uintptr_t>(data.end()), page);
+  if (begin < end)
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
+std::string htp::trace::dtypeName(c10::ScalarType type) {
+  return std::string(c10::getDtypeNames(type).first);
+}
+
+const void *htp::trace::contentsOf(const at::Tensor &tensor) {
+  if (!tensor.has_storage() || tensor.numel() == 0)
+    return nullptr;
+  return tensor.const_data_ptr();
+}
+
+/// Whether several elements share their memory: then the tensor was expanded.
+static bool isExpanded(const at::Tensor &tensor) {
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim)
+    if (tensor.stride(dim) == 0 && tensor.size(dim) > 1)
+      return true;
+  return false;
+}
+
+Parameter htp::trace::describeParameter(const std::string &name,
+                                        const char *kind,
+                                        const at::Tensor &tensor, bool hash,
+                                        Archive &archive) {
+  Parameter parameter;
+  parameter.name = name;
+  parameter.kind = kind;
+  parameter.shape = tensor.sizes().vec();
+  parameter.dtype = dtypeName(tensor.scalar_type());
+  if (!hash || !contentsOf(tensor) || isExpanded(tensor))
+    return parameter;
+  at::Tensor rows = tensor.contiguous();
+  llvm::ArrayRef<char> bytes(static_cast<const char *>(rows.const_data_ptr()),
+                             rows.nbytes());
+  parameter.hash = htp::hashBytes(bytes);
+  if (auto type = htp::elementTypeFromName(parameter.dtype))
+    parameter.valuesHash = htp::hashValues(bytes, *type);
+  archive.release(bytes);
+  return parameter;
+}

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A torch.export archive holds its graph as JSON (models/NAME.json, in the
+// schema of torch/_export/serde/schema.py) and the tensors as raw records
+// beside it, described by
+// data/{weights,constants}/NAME_{weights,constants}_config.json. Each node
+// names the modules that were running, outermost first:
+//
+//   "nn_module_stack": "L__self__,,pkg.Net;L__self__block@1,block,pkg.Block"
+//
+// where @1 marks the second call of a module.
+
+#include "Export.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+
+#include <map>
+
+using namespace htp::trace;
+namespace json = llvm::json;
+using llvm::StringRef;
+
+/// The major version of the schema that this reader knows; a minor one only
+/// adds fields.
+static constexpr int64_t schemaMajor = 8;
+
+namespace {
+/// JSON with errors instead of null pointers: a wrong shape of the file is
+/// reported with what was looked for.
+const json::Value &field(const json::Object &object, StringRef key) {
+  if (const json::Value *value = object.get(key))
+    return *value;
+  throw ArchiveError(
+      llvm::formatv("the archive's graph has no '{0}' where one was expected",
+                    key)
+          .str());
+}
+const json::Object &asObject(const json::Value &value, StringRef what) {
+  if (const json::Object *object = value.getAsObject())
+    return *object;
+  throw ArchiveError(
+      llvm::formatv("'{0}' in the archive's graph is not an object", what)
+          .str());
+}
+const json::Array &asArray(const json::Value &value, StringRef what) {
+  if (const json::Array *array = value.getAsArray())
+    return *array;
+  throw ArchiveError(
+      llvm::formatv("'{0}' in the archive's graph is not an array", what)
+          .str());
+}
+const json::Object &object(const json::Object &parent, StringRef key) {
+  return asObject(field(parent, key), key);
+}
+const json::Array &array(const json::Object &parent, StringRef key) {
+  return asArray(field(parent, key), key);
+}
+std::string text(const json::Object &parent, StringRef key) {
+  if (auto value = field(parent, key).getAsString())
+    return value->str();
+  throw ArchiveError(
+      llvm::formatv("'{0}' in the archive's graph is not a string", key).str());
+}
+
+/// The type of a number of torch/_export/serde/schema.py's ScalarType.
+std::optional<c10::ScalarType> scalarType(int64_t number) {
+  using c10::ScalarType;
+  switch (number) {
+  case 1:
+    return ScalarType::Byte;
+  case 2:
+    return ScalarType::Char;
+  case 3:
+    return ScalarType::Short;
+  case 4:
+    return ScalarType::Int;
+  case 5:
+    return ScalarType::Long;
+  case 6:
+    return ScalarType::Half;
+  case 7:
+    return ScalarType::Float;
+  case 8:
+    return ScalarType::Double;
+  case 9:
+    return ScalarType::ComplexHalf;
+  case 10:
+    return ScalarType::ComplexFloat;
+  case 11:
+    return ScalarType::ComplexDouble;
+  case 12:
+    return ScalarType::Bool;
+  case 13:
+    return ScalarType::BFloat16;
+  case 28:
+    return ScalarType::UInt16;
+  case 29:
+    return ScalarType::Float8_e4m3fn;
+  case 30:
+    return ScalarType::Float8_e5m2;
+  case 31:
+    return ScalarType::Float8_e4m3fnuz;
+  case 32:
+    return ScalarType::Float8_e5m2fnuz;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Sizes or strides; -1 where they are symbolic.
+Shape dimensions(const json::Array &list) {
+  Shape shape;
+  for (const json::Value &size : list) {
+    const json::Object &entry = asObject(size, "sizes");
+    shape.push_back(entry.getInteger("as_int").value_or(-1));
+  }
+  return shape;
+}
+
+/// What a name in a graph stands for.
+using Binding = std::variant<Argument::Value, Argument::Parameter>;
+
+class ExportReader {
+public:
+  ExportReader(Archive &archive, bool hash) : archive(archive), hash(hash) {
+    trace.source = "export";
+  }
+  Trace read(const std::string &record);
+
+private:
+  struct Scope {
+    llvm::StringMap<Binding> bindings;
+    const json::Object *tensors = nullptr; // tensor_values of the graph
+  };
+
+  void readGraph(const json::Object &graph, Scope &scope, Block &into);
+  void readNode(const json::Object &node, Scope &scope, Block &into);
+  Block readBlock(const json::Object &subgraph, bool captures, Scope &scope,
+                  llvm::ArrayRef<Argument> operands);
+  void readParameters(StringRef model, const json::Object &signature);
+  void readTensors(StringRef folder, StringRef model);
+  void addParameter(StringRef path, const char *kind);
+  std::pair<std::string, int64_t> enterModules(StringRef stack);
+  void sortModules(const json::Array &callGraph);
+
+  Argument argument(const json::Value &arg, Scope &scope);
+  Argument named(StringRef name, Scope &scope);
+  Result makeResult(StringRef name, Scope &scope);
+
+  Archive &archive;
+  bool hash;
+  Trace trace;
+  std::map<std::string, size_t> moduleIndex;
+  std::map<std::string, int64_t> callOf; // by stack
+  std::map<std::string, at::Tensor> tensors;
+  std::map<const void *, std::string> contents;
+  int64_t nextValue = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+/// Adds the modules of a stack that are new; the innermost one's path and call.
+std::pair<std::string, int64_t> ExportReader::enterModules(StringRef stack) {
+  std::string path, key;
+  int64_t call = 0;
+  for (StringRef entry : llvm::split(stack, ';')) {
+    auto [instance, rest] = entry.split(',');
+    auto [where, qualified] = rest.split(',');
+    // PyTorch marks ops that it adds itself with a name in place of all three.
+    if (qualified.empty() || instance == qualified)
+      continue;
+    // An instance that was called again says so in its own name only, but then
+    // so does everything that it calls.
+    key += (instance + ";").str();
+    path.clear();
+    for (StringRef component : llvm::split(where, '.'))
+      path += (path.empty() ? "" : ".") + component.split('@').first.str();
+    auto [known, isNew] = moduleIndex.try_emplace(path, trace.modules.size());
+    if (isNew) {
+      Module module;
+      module.path = path;
+      module.qualified = qualified.str();
+      module.torchNN = !path.empty() && definedByTorchNN(qualified);
+      trace.modules.push_back(std::move(module));
+    }
+    Module &module = trace.modules[known->second];
+    auto [number, isNewCall] = callOf.try_emplace(key, module.calls);
+    if (isNewCall)
+      ++module.calls;
+    call = number->second;
+  }
+  return {path, call};
+}
+
+/// Brings the modules into the order of the model's own tree; they were found
+/// in the order in which they ran.
+void ExportReader::sortModules(const json::Array &callGraph) {
+  std::map<std::string, size_t> position;
+  for (const json::Value &entry : callGraph)
+    position.try_emplace(text(asObject(entry, "module_call_graph"), "fqn"),
+                         position.size());
+  if (!moduleIndex.count("")) {
+    Module root;
+    root.qualified = "Module";
+    root.calls = 1;
+    trace.modules.push_back(root);
+  }
+  llvm::stable_sort(trace.modules, [&](const Module &a, const Module &b) {
+    auto rank = [&](const Module &module) {
+      auto known = position.find(module.path);
+      return module.path.empty()       ? 0
+             : known == position.end() ? position.size() + 1
+                                       : known->second + 1;
+    };
+    return rank(a) < rank(b);
+  });
+  for (auto [index, module] : llvm::enumerate(trace.modules))
+    moduleIndex[module.path] = index;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// The tensors of one folder of the archive, as views of its records.
+void ExportReader::readTensors(StringRef folder, StringRef model) {
+  std::string directory = ("data/" + folder + "/").str();
+  std::string record =
+      directory + (model + "_" + folder + "_config.json").str();
+  if (!archive.has(record))
+    return;
+  auto parsed = json::parse(archive.bytes(record));
+  if (!parsed)
+    throw ArchiveError(record + ": " + llvm::toString(parsed.takeError()));
+  for (auto &[name, value] : object(asObject(*parsed, record), "config")) {
+    const json::Object &entry = asObject(value, name);
+    const json::Object *meta = entry.getObject("tensor_meta");
+    if (!meta)
+      continue;
+    auto type = scalarType(meta->getInteger("dtype").value_or(0));
+    Shape sizes = dimensions(array(*meta, "sizes"));
+    Shape strides = dimensions(array(*meta, "strides"));
+    int64_t offset =
+        object(*meta, "storage_offset").getInteger("as_int").value_or(0);
+    if (!type || llvm::is_contained(sizes, -1) ||
+        sizes.size() != strides.size())
+      continue;
+    at::Tensor tensor = at::empty_strided(
+        sizes, strides, at::TensorOptions(*type).device(at::kMeta));
+    auto storage = entry.getBoolean("use_pickle").value_or(false)
+                       ? std::nullopt
+                       : archive.storage(directory + text(entry, "path_name"));
+    if (storage) // checks that the view lies within the record
+      tensor = at::empty({0}, at::TensorOptions(*type))
+                   .set_(*storage, offset, sizes, strides);
+    tensors.try_emplace(name.str(), tensor);
+  }
+}
+
+/// A parameter belongs to the deepest module that ran and whose path starts its
+/// own; one of a module that never ran keeps that module's name in its own.
+void ExportReader::addParameter(StringRef path, const char *kind) {
+  StringRef owner = path, name;
+  std::map<std::string, size_t>::iterator module;
+  do {
+    owner = owner.contains('.') ? owner.rsplit('.').first : "";
+    module = moduleIndex.find(owner.str());
+  } while (module == moduleIndex.end() && !owner.empty());
+  if (module == moduleIndex.end())
+    return;
+  name = owner.empty() ? path : path.drop_front(owner.size() + 1);
+  auto tensor = tensors.find(path.str());
+  if (tensor == tensors.end())
+    return;
+  Parameter parameter =
+      describeParameter(name.str(), kind, tensor->second,
+                        hash && !tensor->second.is_meta(), archive);
+  const void *data =
+      tensor->second.is_meta() ? nullptr : contentsOf(tensor->second);
+  if (data) {
+    auto [first, isNew] = contents.try_emplace(data, path.str());
+    if (!isNew)
+      parameter.tied = first->second;
+  }
+  trace.modules[module->second].parameters.push_back(std::move(parameter));
+}
+
+void ExportReader::readParameters(StringRef model,
+                                  const json::Object &signature) {
+  readTensors("weights", model);
+  readTensors("constants", model);
+  llvm::StringSet<> listed;
+  for (const json::Value &spec : array(signature, "input_specs"))
+    for (auto [key, kind] :
+         {std::pair{"parameter", "parameter"}, std::pair{"buffer", "buffer"},
+          std::pair{"tensor_constant", "constant"}})
+      if (const json::Object *entry =
+              asObject(spec, "input_specs").getObject(key)) {
+        std::string path = text(*entry, (StringRef(key) + "_name").str());
+        if (listed.insert(path).second)
+          addParameter(path, kind);
+      }
+  for (auto &[path, tensor] : tensors) // tied ones that no input stands for
+    if (listed.insert(path).second)
+      addParameter(path, "parameter");
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Result ExportReader::makeResult(StringRef name, Scope &scope) {
+  Result result;
+  result.id = nextValue++;
+  result.name = name.str();
+  const json::Object *meta =
+      scope.tensors ? scope.tensors->getObject(name) : nullptr;
+  if (meta) {
+    result.shape = dimensions(array(*meta, "sizes"));
+    auto type = scalarType(meta->getInteger("dtype").value_or(0));
+    result.dtype = type ? dtypeName(*type) : "unknown";
+  }
+  scope.bindings[name] = Argument::Value{result.id};
+  return result;
+}
+
+Argument ExportReader::named(StringRef name, Scope &scope) {
+  auto found = scope.bindings.find(name);
+  if (found == scope.bindings.end())
+    throw ArchiveError(
+        llvm::formatv("the archive's graph reads '{0}', which nothing makes",
+                      name)
+            .str());
+  if (auto *value = std::get_if<Argument::Value>(&found->second))
+    return {*value};
+  return {std::get<Argument::Parameter>(found->second)};
+}
+
+/// An argument is an object with one key that says its type ("as_ints").
+Argument ExportReader::argument(const json::Value &arg, Scope &scope) {
+  if (const json::Array *items = arg.getAsArray()) {
+    Argument::List list;
+    for (const json::Value &item : *items)
+      list.push_back(argument(item, scope));
+    return {std::move(list)};
+  }
+  const json::Object *object = arg.getAsObject();
+  if (!object || object->empty())
+    return {arg};
+  if (auto name = object->getString("as_name"))
+    return named(*name, scope);
+  if (auto name = object->getString("name"); name && object->size() == 1)
+    return named(*name, scope);
+  if (object->get("as_none"))
+    return {json::Value(nullptr)};
+  if (const json::Object *device = object->getObject("as_device"))
+    return {json::Value(device->getString("type").value_or("").str())};
+  if (object->size() == 1)
+    return argument(object->begin()->second, scope);
+  return {arg};
+}
+
+/// The names in what a node or a graph makes, in order.
+static void collectNames(const json::Value &arg,
+                         std::vector<StringRef> &names) {
+  if (const json::Array *items = arg.getAsArray()) {
+    for (const json::Value &item : *items)
+      collectNames(item, names);
+    return;
+  }
+  const json::Object *object = arg.getAsObject();
+  if (!object)
+    return;
+  auto name = object->getString("as_name");
+  if (!name && object->size() == 1)
+    name = object->getString("name");
+  if (name)
+    names.push_back(*name);
+  else if (object->size() == 1)
+    collectNames(object->begin()->second, names);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// "torch.ops.aten.linear.default" is aten::linear, "_operator.mul" is
+/// _operator::mul.
+static std::string kindOf(StringRef target) {
+  llvm::SmallVector<StringRef> atoms;
+  if (target.consume_front("torch.ops.")) {
+    target.split(atoms, '.');
+    return atoms.size() < 2 ? target.str() : (atoms[0] + "::" + atoms[1]).str();
+  }
+  auto [space, name] = target.rsplit('.');
+  return name.empty() ? target.str() : (space + "::" + name).str();
+}
+
+/// The innermost frame of the model's own code in a Python traceback:
+/// `File "model.py", line 12, in forward`, the innermost frame last.
+static std::optional<Source> sourceOf(StringRef traceback) {
+  std::vector<Source> frames;
+  for (StringRef line : llvm::split(traceback, '\n')) {
+    line = line.ltrim();
+    if (!line.consume_front("File \""))
+      continue;
+    auto [file, rest] = line.split("\", line ");
+    Source frame{file.str()};
+    if (!rest.consumeInteger(10, frame.line))
+      frames.insert(frames.begin(), frame);
+  }
+  return modelFrame(frames);
+}
+
+/// The values at the end of a node's inputs, which its subgraphs take.
+static std::vector<Argument> operandsOf(llvm::ArrayRef<Argument> inputs) {
+  std::vector<Argument> operands;
+  for (const Argument &input : inputs)
+    if (auto *list = std::get_if<Argument::List>(&input.what))
+      llvm::append_range(operands, operandsOf(*list));
+    else if (!std::holds_alternative<json::Value>(input.what))
+      operands.push_back(input);
+  return operands;
+}
+
+static Binding bindingOf(const Argument &argument) {
+  if (auto *value = std::get_if<Argument::Value>(&argument.what))
+    return *value;
+  return std::get<Argument::Parameter>(argument.what);
+}
+
+/// Reads a subgraph as a block. One that `captures` reads its operands
+/// directly; otherwise (a loop's body) its inputs are values of its own.
+Block ExportReader::readBlock(const json::Object &subgraph, bool captures,
+                              Scope &outer, llvm::ArrayRef<Argument> operands) {
+  const json::Object &graph = object(subgraph, "graph");
+  std::vector<StringRef> inputs;
+  collectNames(field(graph, "inputs"), inputs);
+  Block block;
+  Scope scope;
+  scope.tensors = graph.getObject("tensor_values");
+  if (inputs.size() > operands.size())
+    throw ArchiveError("a subgraph in the archive takes more values than its "
+                       "node passes on");
+  operands = operands.take_back(inputs.size());
+  for (auto [name, operand] : llvm::zip(inputs, operands))
+    if (captures)
+      scope.bindings.try_emplace(name, bindingOf(operand));
+    else
+      block.inputs.push_back(makeResult(name, scope));
+  readGraph(graph, scope, block);
+  for (const json::Value &result : array(graph, "outputs"))
+    block.outputs.push_back(argument(result, scope));
+  return block;
+}
+
+void ExportReader::readGraph(const json::Object &graph, Scope &scope,
+                             Block &into) {
+  for (const json::Value &node : array(graph, "nodes"))
+    readNode(asObject(node, "nodes"), scope, into);
+}
+
+void ExportReader::readNode(const json::Object &node, Scope &scope,
+                            Block &into) {
+  const json::Object *metadata = node.getObject("metadata");
+  auto note = [&](StringRef key) {
+    return metadata ? metadata->getString(key).value_or("") : StringRef();
+  };
+  Op op;
+  op.kind = kindOf(text(node, "target"));
+  std::tie(op.module, op.call) = enterModules(note("nn_module_stack"));
+  op.source = sourceOf(note("stack_trace"));
+  std::vector<const json::Object *> subgraphs;
+  for (const json::Value &input : array(node, "inputs")) {
+    const json::Value &arg = field(asObject(input, "inputs"), "arg");
+    const json::Object *fields = arg.getAsObject();
+    if (const json::Object *graph =
+            fields ? fields->getObject("as_graph") : nullptr)
+      subgraphs.push_back(graph);
+    else
+      op.inputs.push_back(argument(arg, scope));
+  }
+  std::vector<StringRef> results;
+  collectNames(field(node, "outputs"), results);
+  std::vector<Argument> operands;
+  if (!subgraphs.empty())
+    operands = operandsOf(op.inputs);
+  if (subgraphs.size() == 1) { // a wrapper, such as one that sets grad mode
+    Block body =
+        readBlock(*subgraphs.front(), /*captures=*/true, scope, operands);
+    std::move(body.ops.begin(), body.ops.end(), std::back_inserter(into.ops));
+    std::vector<Argument> made = operandsOf(body.outputs);
+    for (auto [name, argument] : llvm::zip(results, made))
+      scope.bindings.insert_or_assign(name, bindingOf(argument));
+    return;
+  }
+  for (const json::Object *subgraph : subgraphs)
+    op.blocks.push_back(readBlock(*subgraph,
+                                  /*captures=*/op.kind == "higher_order::cond",
+                                  scope, operands));
+  for (StringRef name : results)
+    op.outputs.push_back(makeResult(name, scope));
+  into.ops.push_back(std::move(op));
+}
+
+//===----------------------------------------------------------------------===//
+// The archive
+//===----------------------------------------------------------------------===//
+
+Trace ExportReader::read(const std::string &record) {
+  auto parsed = json::parse(archive.bytes(record));
+  if (!parsed)
+    throw ArchiveError(record + ": " + llvm::toString(parsed.takeError()));
+  const json::Object &program = asObject(*parsed, record);
+  int64_t major =
+      object(program, "schema_version").getInteger("major").value_or(-1);
+  if (major != schemaMajor)
+    throw ArchiveError(
+        llvm::formatv("the archive has version {0} of torch.export's schema, "
+                      "expected {1} (PyTorch 2.6 to 2.13): export the model "
+                      "again with such a version",
+                      major, schemaMajor)
+            .str());
+  const json::Object &module = object(program, "graph_module");
+  const json::Object &graph = object(module, "graph");
+  const json::Object &signature = object(module, "signature");
+
+  Scope scope;
+  scope.tensors = graph.getObject("tensor_values");
+  for (const json::Value &spec : array(signature, "input_specs"))
+    for (StringRef kind : {"parameter", "buffer", "tensor_constant"})
+      if (const json::Object *entry =
+              asObject(spec, "input_specs").getObject(kind))
+        scope.bindings.try_emplace(
+            text(object(*entry, "arg"), "name"),
+            Argument::Parameter{text(*entry, (kind + "_name").str())});
+  std::vector<StringRef> inputs;
+  collectNames(field(graph, "inputs"), inputs);
+  for (StringRef name : inputs)
+    if (!scope.bindings.contains(name))
+      trace.body.inputs.push_back(makeResult(name, scope));
+  readGraph(graph, scope, trace.body);
+  for (const json::Value &result : array(graph, "outputs"))
+    for (Argument &argument : operandsOf({this->argument(result, scope)}))
+      trace.body.outputs.push_back(std::move(argument));
+  sortModules(array(module, "module_call_graph"));
+  StringRef model = record;
+  model.consume_front("models/");
+  model.consume_back(".json");
+  readParameters(model, signature);
+  return std::move(trace);
+}
+
+/// The record that holds the graph; empty if there is none.
+static std::string graphRecord(Archive &archive) {
+  for (const std::string &record : archive.reader().getAllRecords())
+    if (StringRef(record).starts_with("models/") &&
+        StringRef(record).ends_with(".json"))
+      return record;
+  return {};
+}
+
+bool htp::trace::isExportArchive(Archive &archive) {
+  return archive.has("archive_format") ||
+         archive.has("serialized_exported_program.json") ||
+         !graphRecord(archive).empty();
+}
+
+Trace htp::trace::traceExport(Archive &archive, bool hash) {
+  std::string record = graphRecord(archive);
+  if (record.empty())
+    throw ArchiveError("this .pt2 archive has no models/*.json: it was written "
+                       "by a PyTorch before 2.8, or holds compiled code only; "
+                       "export the model again with torch.export.save()");
+  return ExportReader(archive, hash).read(record);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// LibTorch's loader is put together here from its parts (archive reader,
+// unpickler, source importer). torch::jit::load itself copies every tensor to
+// the heap, and runs `__setstate__` of any class that has one: code from the
+// archive.
+
+#include "TorchScript.h"
+
+#include <torch/csrc/jit/serialization/import_read.h>
+#include <torch/csrc/jit/serialization/import_source.h>
+#include <torch/csrc/jit/serialization/storage_context.h>
+
+using namespace htp::trace;
+using torch::jit::SourceImporter;
+
+namespace {
+class Loader {
+public:
+  explicit Loader(Archive &archive)
+      : archive(archive),
+        importer(
+            unit, &constants,
+            [this](const std::string &qualifier) { return source(qualifier); },
+            archive.reader().version()) {}
+
+  torch::jit::Module load() {
+    // The code refers to the constants by position, so they come first.
+    c10::IValue table = read("constants");
+    for (const c10::IValue &constant : table.toTupleRef().elements())
+      constants.push_back(constant);
+    return torch::jit::Module(read("data").toObject());
+  }
+
+private:
+  c10::IValue read(const std::string &pickle) {
+    return torch::jit::readArchiveAndTensors(
+        pickle, /*pickle_prefix=*/"", /*tensor_prefix=*/"",
+        [this](const c10::QualifiedName &name) {
+          return c10::StrongTypePtr(unit, importer.loadType(name));
+        },
+        [](const c10::StrongTypePtr &type, c10::IValue state) {
+          return object(type, std::move(state));
+        },
+        /*device=*/std::nullopt, archive.reader(),
+        torch::jit::Unpickler::defaultTypeParser, storages(pickle + "/"));
+  }
+
+  /// Every tensor record below `folder`, by name.
+  std::shared_ptr<torch::jit::DeserializationStorageContext>
+  storages(const std::string &folder) {
+    auto context =
+        std::make_shared<torch::jit::DeserializationStorageContext>();
+    for (const std::string &record : archive.reader().getAllRecords())
+      if (llvm::StringRef(record).starts_with(folder))
+        if (auto storage = archive.storage(record))
+          context->addStorage(record.substr(folder.size()), *storage);
+    return context;
+  }
+
+  static c10::intrusive_ptr<c10::ivalue::Object>
+  object(const c10::StrongTypePtr &type, c10::IValue state) {
+    auto classType = type.type_->expect<c10::ClassType>();
+    size_t size = classType->numAttributes();
+    auto object = c10::ivalue::Object::create(type, size);
+    // Packed weights of quantized modules, for example, only exist after
+    // `__setstate__` ran. It is not run: the module stays, without them.
+    if (classType->findMethod("__setstate__") || !state.isGenericDict())
+      return object;
+    auto attributes = state.toGenericDict();
+    for (size_t i = 0; i < size; ++i)
+      object->setSlot(i, attributes.at(classType->getAttributeName(i)));
+    return object;
+  }
+
+  /// The code of one qualifier ("__torch__.torch.nn.modules.linear").
+  std::shared_ptr<torch::jit::Source> source(const std::string &qualifier) {
+    std::string record = "code/" + qualifier + ".py";
+    std::replace(record.begin() + 5, record.end() - 3, '.', '/');
+    if (!archive.has(record))
+      return nullptr;
+    std::shared_ptr<torch::jit::SourceRangeUnpickler> ranges;
+    if (archive.has(record + ".debug_pkl"))
+      ranges = readDebugRanges(archive.bytes(record + ".debug_pkl"));
+    llvm::StringRef text = archive.bytes(record);
+    return std::make_shared<torch::jit::Source>(
+        std::string_view(text.data(), text.size()), record, 1, ranges);
+  }
+
+  Archive &archive;
+  std::shared_ptr<torch::jit::CompilationUnit> unit =
+      std::make_shared<torch::jit::CompilationUnit>();
+  std::vector<c10::IValue> constants;
+  SourceImporter importer;
+};
+} // namespace
+
+torch::jit::Module htp::trace::loadTorchScript(Archive &archive) {
+  return Loader(archive).load();
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// htp-trace: what a saved PyTorch model says about its modules and their ops,
+// as trace.json. The only program of HTP that links LibTorch.
+
+#include "Export.h"
+#include "TorchScript.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/thread.h"
+
+#include <c10/util/Exception.h>
+
+using namespace htp::trace;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("htp-trace options");
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("<model.pt or model.pt2>"),
+                                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::init("-"),
+                                   cl::desc("where to write trace.json"),
+                                   cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool>
+    noHash("no-hash", cl::desc("leave out the fingerprints of parameters"),
+           cl::cat(category));
+
+/// Tells the kinds of archives apart by what they hold.
+static Trace readTrace(const std::string &path) {
+  Archive archive(path);
+  if (isExportArchive(archive))
+    return traceExport(archive, !noHash);
+  if (archive.has("constants.pkl") && archive.has("data.pkl"))
+    return traceTorchScript(archive, !noHash);
+  if (archive.has("data.pkl"))
+    throw ArchiveError(
+        "this archive was written by torch.save and holds a state_dict or "
+        "another pickled object, not a traced module; save "
+        "torch.jit.trace(model, inputs) with its save(), or "
+        "torch.export.export(model, inputs) with torch.export.save()");
+  throw ArchiveError("expected a TorchScript (.pt) or torch.export (.pt2) "
+                     "archive, found a zip file with neither data.pkl nor "
+                     "models/*.json");
+}
+
+static int run() {
+  auto fail = [](llvm::StringRef message) {
+    llvm::WithColor::error(llvm::errs(), "htp-trace")
+        << "'" << input << "': " << message << "\n";
+    return 1;
+  };
+  Trace trace;
+  try {
+    trace = readTrace(input);
+  } catch (const c10::Error &error) {
+    // The rest of LibTorch's message is its own C++ stack.
+    return fail(llvm::StringRef(error.what_without_backtrace()).rtrim());
+  } catch (const std::exception &error) {
+    return fail(error.what());
+  }
+  std::error_code error;
+  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
+  if (error) {
+    llvm::WithColor::error(llvm::errs(), "htp-trace")
+        << "'" << output << "': " << error.message() << "\n";
+    return 1;
+  }
+  writeTrace(file.os(), trace);
+  file.keep();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "writes what a saved PyTorch model says about its modules\n");
+  // Modules nest, and so do LibTorch's functions on them: a model of a thousand
+  // levels needs more stack than a program usually has.
+  int result = 1;
+  llvm::thread worker(std::optional<unsigned>(1u << 30),
+                      [&] { result = run(); });
+  worker.join();
+  return result;
+}
