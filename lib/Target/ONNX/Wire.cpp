@@ -109,6 +109,20 @@ void Rope::appendField(unsigned number, Type type, uint64_t value) {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
+bool wire::reachesTensor(const Descriptor *descriptor) {
+  static thread_local DenseMap<const Descriptor *, bool> reaches;
+  auto [entry, inserted] = reaches.try_emplace(descriptor, false);
+  if (!inserted)
+    return entry->second;
+  SetVector<const Descriptor *> types;
+  types.insert(descriptor);
+  for (size_t next = 0; next != types.size(); ++next)
+    for (int i = 0, e = types[next]->field_count(); i != e; ++i)
+      if (const Descriptor *type = types[next]->field(i)->message_type())
+        types.insert(type);
+  return entry->second = types.contains(::onnx::TensorProto::descriptor());
+}
+
 namespace htp::wire {
 
 class Rewriter {
@@ -125,7 +139,6 @@ public:
 private:
   Outcome field(const Descriptor *descriptor, const Field &field,
                 unsigned depth);
-  bool reachesTensor(const Descriptor *descriptor);
 
   struct State {
     size_t parts;
@@ -146,24 +159,9 @@ private:
   size_t minimum;
   TensorRewrite rewrite;
   Rope &rope;
-  DenseMap<const Descriptor *, bool> reaches;
 };
 
 } // namespace htp::wire
-
-/// Whether a TensorProto can lie somewhere inside of such a message.
-bool Rewriter::reachesTensor(const Descriptor *descriptor) {
-  auto [entry, inserted] = reaches.try_emplace(descriptor, false);
-  if (!inserted)
-    return entry->second;
-  SetVector<const Descriptor *> types;
-  types.insert(descriptor);
-  for (size_t next = 0; next != types.size(); ++next)
-    for (int i = 0, e = types[next]->field_count(); i != e; ++i)
-      if (const Descriptor *type = types[next]->field(i)->message_type())
-        types.insert(type);
-  return entry->second = types.contains(::onnx::TensorProto::descriptor());
-}
 
 Rewriter::Outcome Rewriter::message(const Descriptor *descriptor,
                                     StringRef bytes, unsigned depth) {

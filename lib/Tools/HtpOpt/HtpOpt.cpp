@@ -46,6 +46,20 @@ struct CommandLine {
                             "MLIR text in the strict form that onnx-mlir's "
                             "verifier accepts")),
       cl::cat(category)};
+  // Not `link` by default: onnx.load and onnx.checker refuse a data file that
+  // has two names, and would from then on refuse the input model as well.
+  cl::opt<DataPlacement> placement{
+      "external-data",
+      cl::desc("External data of a model that is written to another folder:"),
+      cl::values(clEnumValN(DataPlacement::Copy, "copy",
+                            "a copy beside the model (default); the file "
+                            "system clones it where it can"),
+                 clEnumValN(DataPlacement::Link, "link",
+                            "a hard link, else a copy; onnx.load (1.20 or "
+                            "newer) refuses data files with two names"),
+                 clEnumValN(DataPlacement::Inline, "inline",
+                            "in the model itself")),
+      cl::init(DataPlacement::Copy), cl::cat(category)};
   std::deque<SideOutputOption> sides;
   std::vector<std::function<LogicalResult(ModuleOp)>> exportSteps;
 };
@@ -161,6 +175,7 @@ static SessionOptions sessionOptions(StringRef input, StringRef output,
   SessionOptions options;
   options.input = input.str();
   options.exportSteps = line.exportSteps;
+  options.placement = line.placement;
   bool sideOnStdout = false;
   for (SideOutputOption &side : line.sides) {
     if (!side.file.getNumOccurrences())

@@ -2,6 +2,7 @@
 
 #include "HTP/Tools/HtpOpt/Session.h"
 
+#include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #if __has_include("HTP/Target/ONNX/Import.h")
@@ -27,7 +28,8 @@ using namespace htp;
 
 Session::Session(SessionOptions options, const MlirOptMainConfig &config,
                  DialectRegistry &registry)
-    : options(std::move(options)), config(config), registry(registry) {}
+    : options(std::move(options)), config(config), registry(registry),
+      data(sys::path::parent_path(this->options.input)) {}
 
 static LogicalResult report(Error error) {
   reportError(toString(std::move(error)));
@@ -189,6 +191,10 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
                   : ModelFile::fromBuffer(std::move(input), options.input);
   if (!file) {
     reportError(toString(file.takeError()));
+    return nullptr;
+  }
+  if (Error error = checkExternalData((*file)->model(), data)) {
+    reportError(options.input + ": " + toString(std::move(error)));
     return nullptr;
   }
 #ifdef HTP_HAS_IMPORT

@@ -2,6 +2,7 @@
 //
 // The writing half of a session.
 
+#include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/Session.h"
@@ -12,6 +13,8 @@
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -81,6 +84,26 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
   llvm_unreachable("unknown format");
 }
 
+/// Brings the data files that the output refers to into the output's folder.
+Error Session::placeData(const std::set<std::string> &locations,
+                         const OutputFile &file) {
+  if (file.path() == "-")
+    return Error::success(); // In no folder.
+  for (const std::string &location : locations) {
+    Expected<std::string> source = data.resolve(location);
+    if (!source)
+      return source.takeError();
+    SmallString<128> target(sys::path::parent_path(file.path()));
+    sys::path::append(target, location);
+    if (sys::fs::equivalent(*source, target))
+      continue;
+    if (Error error = outputs.addCopy(
+            *source, target, options.placement == DataPlacement::Link))
+      return error;
+  }
+  return Error::success();
+}
+
 LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
@@ -99,8 +122,14 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
   if (failed(exportModel(prepared ? *prepared : module, model, writer,
                          ExportOptions())))
     return failure();
-  if (Error error = writer.write(model, file.descriptor()))
+  Error error = options.placement == DataPlacement::Inline
+                    ? inlineExternalData(model, data, writer)
+                    : placeData(externalLocations(model), file);
+  if (error)
     return op->emitError() << toString(std::move(error));
+  if (Error error = writer.write(model, file.descriptor()))
+    return op->emitError() << "cannot write '" << file.path()
+                           << "': " << toString(std::move(error));
   return success();
 #else
   return op->emitError("this build has no ONNX exporter");

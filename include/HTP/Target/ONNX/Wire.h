@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace google::protobuf {
+class Descriptor;
+} // namespace google::protobuf
+
 namespace htp::wire {
 
 enum Type : unsigned { Varint = 0, Fixed64 = 1, Length = 2, Fixed32 = 5 };
@@ -58,6 +62,9 @@ private:
   /// The few bytes of tags and lengths that are new.
   llvm::BumpPtrAllocator storage;
 };
+
+/// Whether a TensorProto can lie somewhere inside of such a message.
+bool reachesTensor(const google::protobuf::Descriptor *descriptor);
 
 /// Rewrites one TensorProto: appends its new form to the rope and returns true,
 /// or returns false and leaves it as it is.

@@ -35,6 +35,8 @@ private:
 
   std::string target;
   std::optional<llvm::sys::fs::TempFile> temporary;
+  /// The temporary name of a hard link.
+  std::string link;
   std::unique_ptr<llvm::raw_fd_ostream> stream;
   int fd = -1;
 };
@@ -45,10 +47,21 @@ public:
   /// could not be written in the end, and for a path that is already open.
   llvm::Expected<OutputFile *> open(llvm::StringRef path);
 
+  /// Adds a file with the contents of another: by the file system's own
+  /// copy-on-write clone where it can, holes stay holes. With `hardLink` a
+  /// second name for the same file, where the file system can. An existing file
+  /// that is the same is left alone; one that differs is an error.
+  llvm::Error addCopy(llvm::StringRef source, llvm::StringRef target,
+                      bool hardLink);
+
   /// Gives every file its name. Files that are never committed vanish.
   llvm::Error commit();
 
 private:
+  llvm::Error addLink(llvm::StringRef source, llvm::StringRef target,
+                      bool &linked);
+  bool isTarget(llvm::StringRef path) const;
+
   std::vector<std::unique_ptr<OutputFile>> files;
 };
 

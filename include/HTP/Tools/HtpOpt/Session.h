@@ -5,6 +5,7 @@
 #ifndef HTP_TOOLS_HTPOPT_SESSION_H
 #define HTP_TOOLS_HTPOPT_SESSION_H
 
+#include "HTP/Support/ExternalData.h"
 #include "HTP/Tools/HtpOpt/Format.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Tools/HtpOpt/OutputFiles.h"
@@ -15,10 +16,14 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace htp {
+
+/// What happens to a model's data files when the model goes to another folder.
+enum class DataPlacement { Link, Copy, Inline };
 
 /// What the command line asks for beyond what MlirOptMainConfig knows.
 struct SessionOptions {
@@ -26,6 +31,7 @@ struct SessionOptions {
   /// Empty for none; a `%` stands for the name of each module in the module.
   std::string output;
   Format format = Format::Text;
+  DataPlacement placement = DataPlacement::Copy;
   struct Side {
     const SideOutput *kind;
     std::string path;
@@ -53,6 +59,8 @@ private:
   llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
   llvm::LogicalResult write(mlir::Operation *op, OutputFile &file);
   llvm::LogicalResult writeONNX(mlir::Operation *op, OutputFile &file);
+  llvm::Error placeData(const std::set<std::string> &locations,
+                        const OutputFile &file);
 
   SessionOptions options;
   const mlir::MlirOptMainConfig &config;
@@ -61,6 +69,8 @@ private:
   std::shared_ptr<llvm::SourceMgr> sourceMgr;
   std::unique_ptr<llvm::MemoryBuffer> input;
   Format inputFormat = Format::Text;
+  /// The data files beside the input.
+  ExternalData data;
   /// Resources of the input that no dialect claims, passed through.
   mlir::FallbackAsmResourceMap otherResources;
   OutputFiles outputs;

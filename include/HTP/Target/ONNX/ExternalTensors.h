@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tensors of a ModelProto whose data is in other files.
+
+#ifndef HTP_TARGET_ONNX_EXTERNALTENSORS_H
+#define HTP_TARGET_ONNX_EXTERNALTENSORS_H
+
+#include "HTP/Support/ExternalData.h"
+#include "HTP/Target/ONNX/ModelWriter.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "onnx/onnx_pb.h"
+
+#include <set>
+#include <string>
+
+namespace htp {
+
+/// Calls `visit` for every tensor with external data, at any depth, in the
+/// order of the message; stops at the first error.
+llvm::Error
+forEachExternalTensor(::onnx::ModelProto &model,
+                      llvm::function_ref<llvm::Error(::onnx::TensorProto &)> visit);
+
+/// Checks that all external data is where the model says and as long as the
+/// tensors need, without reading it. The error names the tensor.
+llvm::Error checkExternalData(::onnx::ModelProto &model, ExternalData &data);
+
+/// The data files that the model refers to.
+std::set<std::string> externalLocations(::onnx::ModelProto &model);
+
+/// Turns external data into raw data. `data` keeps the bytes alive until the
+/// writer has written them.
+llvm::Error inlineExternalData(::onnx::ModelProto &model, ExternalData &data,
+                               ModelWriter &writer);
+
+} // namespace htp
+
+#endif // HTP_TARGET_ONNX_EXTERNALTENSORS_H
