@@ -272,6 +272,18 @@ static std::string kindOf(const Descriptor *descriptor) {
   return kind.lower();
 }
 
+/// Where something is: in the innermost thing with a name. Attributes have the
+/// same few names everywhere: they need their node's.
+static std::string describe(const Descriptor *descriptor, StringRef name,
+                            StringRef inside) {
+  std::string text =
+      " in " + kindOf(descriptor) + " '" + name.take_front(200).str() + "'";
+  if (descriptor == ::onnx::AttributeProto::descriptor() &&
+      inside.consume_front(" in "))
+    text += " of " + inside.str();
+  return text;
+}
+
 std::string Diagnosis::message(const Descriptor *descriptor, StringRef bytes,
                                unsigned depth, StringRef inside) {
   if (depth > kMaxDepth)
@@ -301,7 +313,7 @@ std::string Diagnosis::message(const Descriptor *descriptor, StringRef bytes,
       StringRef name = nameOf(type, payload);
       std::string path = inside.str();
       if (!name.empty())
-        path = " in " + kindOf(type) + " '" + name.take_front(200).str() + "'";
+        path = describe(type, name, inside);
       std::string fault = message(type, payload, depth + 1, path);
       if (!fault.empty())
         return fault;

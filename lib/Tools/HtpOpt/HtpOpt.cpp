@@ -51,14 +51,14 @@ struct CommandLine {
   cl::opt<DataPlacement> placement{
       "external-data",
       cl::desc("External data of a model that is written to another folder:"),
-      cl::values(clEnumValN(DataPlacement::Copy, "copy",
-                            "a copy beside the model (default); the file "
-                            "system clones it where it can"),
-                 clEnumValN(DataPlacement::Link, "link",
-                            "a hard link, else a copy; onnx.load (1.20 or "
-                            "newer) refuses data files with two names"),
-                 clEnumValN(DataPlacement::Inline, "inline",
-                            "in the model itself")),
+      cl::values(
+          clEnumValN(DataPlacement::Copy, "copy",
+                     "a copy beside the model (default); the file "
+                     "system clones it where it can"),
+          clEnumValN(DataPlacement::Link, "link",
+                     "a hard link, else a copy; onnx 1.23 refuses to "
+                     "load data files with two names"),
+          clEnumValN(DataPlacement::Inline, "inline", "in the model itself")),
       cl::init(DataPlacement::Copy), cl::cat(category)};
   std::deque<SideOutputOption> sides;
   std::vector<std::function<LogicalResult(ModuleOp)>> exportSteps;
@@ -210,7 +210,6 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
   hideForeignOptions(); // All that exist before MLIR registers its own.
   registerCLIOptions("htp-opt", registry);
-  cl::getRegisteredOptions()["o"]->addCategory(commandLine().category);
   auto [input, output] = parseCLIOptions(argc, argv, overview());
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (input == "-" && sys::Process::StandardInIsUserInput())
