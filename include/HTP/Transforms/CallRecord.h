@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a call of an outlined module remembers, so that inlining gives back
+// exactly the ops that were there.
+//
+// The body of an outlined function is that of one call. What it says of itself
+// (tags, scopes in locations) is relative to the module. A call carries
+//
+//   htp.tag        the module's path, from the root
+//   htp.order      the places of the body's ops in the flat block, as runs:
+//                  first place, length, first place, length, …
+//   htp.originals  one dictionary for each op of the body (in walk order, the
+//                  last terminator left out): the names, tags and locations in
+//                  which this call differs from the body
+
+#ifndef HTP_TRANSFORMS_CALLRECORD_H
+#define HTP_TRANSFORMS_CALLRECORD_H
+
+#include "HTP/Dialect/HTP/IR/HTP.h"
+
+namespace htp {
+
+/// On an outlined function: the path of the module whose body it is.
+inline constexpr llvm::StringLiteral kModuleAttr = "htp.module";
+inline constexpr llvm::StringLiteral kOrderAttr = "htp.order";
+inline constexpr llvm::StringLiteral kOriginalsAttr = "htp.originals";
+/// On a copy of an op that stands for an absent value: the original's place.
+inline constexpr llvm::StringLiteral kCopyAttr = "htp.copy";
+
+/// Whether an attribute only names or annotates an op: two ops that differ in
+/// it compute the same.
+bool isAnnotation(llvm::StringRef attributeName);
+
+/// The point of view of a function body: paths relative to a module. A path
+/// that is not below the module is written from the root, with a "/" before it.
+class ModuleFrame {
+public:
+  explicit ModuleFrame(llvm::StringRef path) : base(path) {}
+
+  std::string relative(llvm::StringRef path) const;
+  std::string absolute(llvm::StringRef path) const;
+  TagAttr relative(TagAttr tag) const;
+  TagAttr absolute(TagAttr tag) const;
+  mlir::Location relative(mlir::Location loc) const;
+  mlir::Location absolute(mlir::Location loc) const;
+
+private:
+  std::string base;
+};
+
+/// Makes what `op` says of itself, and what the ops in it say, relative.
+void makeRelative(mlir::Operation *op, const ModuleFrame &frame);
+void makeAbsolute(mlir::Operation *op, const ModuleFrame &frame);
+
+/// In what `original` differs from `body`, an op of a relative body.
+mlir::DictionaryAttr recordDifference(mlir::Operation *body,
+                                      mlir::Operation *original,
+                                      const ModuleFrame &frame);
+/// Makes `op`, a copy from a body that was made absolute, the original again.
+void applyDifference(mlir::Operation *op, mlir::DictionaryAttr difference);
+
+/// The ops that a record speaks of: all in `body`, but its terminator.
+llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
+
+/// Places as runs, and back.
+mlir::DenseI64ArrayAttr encodeOrder(mlir::MLIRContext *context,
+                                    llvm::ArrayRef<int64_t> places);
+llvm::SmallVector<int64_t> decodeOrder(mlir::DenseI64ArrayAttr runs);
+
+} // namespace htp
+
+#endif // HTP_TRANSFORMS_CALLRECORD_H

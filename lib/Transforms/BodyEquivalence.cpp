@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Transforms/BodyEquivalence.h"
+#include "HTP/Transforms/CallRecord.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+
+namespace htp {
+
+namespace {
+
+/// Numbers the values of a body in the order in which they are defined.
+class BodyHasher {
+public:
+  llvm::hash_code hash(Block &block) {
+    llvm::hash_code code = llvm::hash_value(block.getNumArguments());
+    for (BlockArgument argument : block.getArguments())
+      code = llvm::hash_combine(code, define(argument));
+    for (Operation &op : block)
+      code = llvm::hash_combine(code, hash(op));
+    return code;
+  }
+
+private:
+  llvm::hash_code define(Value value) {
+    numbers.try_emplace(value, numbers.size());
+    return mlir::hash_value(value.getType());
+  }
+
+  llvm::hash_code hash(Operation &op) {
+    llvm::hash_code code = llvm::hash_combine(
+        op.getName(), op.hashProperties(), op.getNumOperands());
+    for (NamedAttribute attribute : op.getDiscardableAttrs())
+      if (!isAnnotation(attribute.getName()))
+        code = llvm::hash_combine(code, attribute.getName(),
+                                  attribute.getValue());
+    for (Value operand : op.getOperands())
+      code = llvm::hash_combine(code, numbers.lookup(operand));
+    for (Value result : op.getResults())
+      code = llvm::hash_combine(code, define(result));
+    for (Region &region : op.getRegions())
+      for (Block &block : region)
+        code = llvm::hash_combine(code, hash(block));
+    return code;
+  }
+
+  llvm::DenseMap<Value, unsigned> numbers;
+};
+
+/// Walks two bodies side by side.
+class BodyComparer {
+public:
+  bool equal(Block &a, Block &b) {
+    if (a.getNumArguments() != b.getNumArguments())
+      return false;
+    for (auto [left, right] : llvm::zip(a.getArguments(), b.getArguments()))
+      if (!match(left, right))
+        return false;
+    auto right = b.begin();
+    for (Operation &left : a)
+      if (right == b.end() || !equal(left, *right++))
+        return false;
+    return right == b.end();
+  }
+
+private:
+  bool match(Value left, Value right) {
+    partner[left] = right;
+    return left.getType() == right.getType();
+  }
+
+  static bool equalAttributes(Operation &a, Operation &b) {
+    auto meaning = [](Operation &op) {
+      return llvm::make_filter_range(
+          op.getDiscardableAttrs(), [](NamedAttribute attribute) {
+            return !isAnnotation(attribute.getName());
+          });
+    };
+    auto left = meaning(a), right = meaning(b);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end());
+  }
+
+  bool equal(Operation &a, Operation &b) {
+    if (a.getName() != b.getName() ||
+        a.getNumOperands() != b.getNumOperands() ||
+        a.getNumResults() != b.getNumResults() ||
+        a.getNumRegions() != b.getNumRegions() ||
+        a.getNumSuccessors() || b.getNumSuccessors() ||
+        !a.getName().compareOpProperties(a.getPropertiesStorage(),
+                                         b.getPropertiesStorage()) ||
+        !equalAttributes(a, b))
+      return false;
+    for (auto [left, right] : llvm::zip(a.getOperands(), b.getOperands()))
+      if (partner.lookup(left) != right)
+        return false;
+    for (auto [left, right] : llvm::zip(a.getResults(), b.getResults()))
+      if (!match(left, right))
+        return false;
+    for (auto [left, right] : llvm::zip(a.getRegions(), b.getRegions())) {
+      if (!left.hasOneBlock() || !right.hasOneBlock()) {
+        if (left.empty() && right.empty())
+          continue;
+        return false; // control flow inside: not worth comparing
+      }
+      if (!equal(left.front(), right.front()))
+        return false;
+    }
+    return true;
+  }
+
+  llvm::DenseMap<Value, Value> partner;
+};
+
+} // namespace
+
+llvm::hash_code hashBody(Block &body) { return BodyHasher().hash(body); }
+
+bool equalBodies(Block &a, Block &b) { return BodyComparer().equal(a, b); }
+
+} // namespace htp

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Transforms/CallRecord.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace htp {
+
+/// Keys of a difference that are no attributes.
+static constexpr StringLiteral kLocation = "loc";
+static constexpr StringLiteral kRemoved = "removed";
+
+bool isAnnotation(StringRef name) {
+  return name.starts_with("htp.") || name == "onnx_node_name" ||
+         name == "onnx_output_names" ||
+         (name.starts_with("onnx.") && name != "onnx.initializer");
+}
+
+//===----------------------------------------------------------------------===//
+// ModuleFrame
+//===----------------------------------------------------------------------===//
+
+std::string ModuleFrame::relative(StringRef path) const {
+  StringRef rest = path;
+  if (rest.consume_front(base)) {
+    if (base.empty() || rest.empty())
+      return rest.str();
+    if (rest.consume_front("."))
+      return rest.str();
+  }
+  return "/" + path.str();
+}
+
+std::string ModuleFrame::absolute(StringRef path) const {
+  if (path.consume_front("/") || base.empty())
+    return path.str();
+  return path.empty() ? base : (base + "." + path).str();
+}
+
+/// `tag` with `map` applied to its paths.
+static TagAttr mapPaths(TagAttr tag, function_ref<std::string(StringRef)> map) {
+  MLIRContext *context = tag.getContext();
+  SmallVector<ContextAttr> contexts;
+  for (ContextAttr other : tag.getContexts())
+    contexts.push_back(ContextAttr::get(context, map(other.getPath()),
+                                        other.getEvidence(),
+                                        other.getConfidenceValue()));
+  return TagAttr::get(context, map(tag.getPath()), tag.getCall(),
+                      tag.getEvidence(), tag.getConfidenceValue(),
+                      tag.getReason(), contexts);
+}
+
+/// `loc` with `map` applied to the scopes in it.
+static Location mapScopes(Location loc,
+                          function_ref<std::string(StringRef)> map) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](DictionaryAttr metadata) -> Attribute {
+    auto path = metadata.getAs<StringAttr>("htp.scope");
+    if (!path)
+      return metadata;
+    NamedAttrList mapped(metadata);
+    mapped.set("htp.scope",
+               StringAttr::get(metadata.getContext(), map(path.getValue())));
+    return mapped.getDictionary(metadata.getContext());
+  });
+  return cast<LocationAttr>(replacer.replace(LocationAttr(loc)));
+}
+
+TagAttr ModuleFrame::relative(TagAttr tag) const {
+  return mapPaths(tag, [&](StringRef path) { return relative(path); });
+}
+
+TagAttr ModuleFrame::absolute(TagAttr tag) const {
+  return mapPaths(tag, [&](StringRef path) { return absolute(path); });
+}
+
+Location ModuleFrame::relative(Location loc) const {
+  return mapScopes(loc, [&](StringRef path) { return relative(path); });
+}
+
+Location ModuleFrame::absolute(Location loc) const {
+  return mapScopes(loc, [&](StringRef path) { return absolute(path); });
+}
+
+void makeRelative(Operation *op, const ModuleFrame &frame) {
+  op->walk([&](Operation *inner) {
+    if (TagAttr tag = getTag(inner))
+      inner->setAttr(kTagAttr, frame.relative(tag));
+    inner->setLoc(frame.relative(inner->getLoc()));
+  });
+}
+
+void makeAbsolute(Operation *op, const ModuleFrame &frame) {
+  op->walk([&](Operation *inner) {
+    if (TagAttr tag = getTag(inner))
+      inner->setAttr(kTagAttr, frame.absolute(tag));
+    inner->setLoc(frame.absolute(inner->getLoc()));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Differences
+//===----------------------------------------------------------------------===//
+
+DictionaryAttr recordDifference(Operation *body, Operation *original,
+                                const ModuleFrame &frame) {
+  MLIRContext *context = body->getContext();
+  NamedAttrList difference;
+  for (NamedAttribute attribute : original->getDiscardableAttrs()) {
+    if (!isAnnotation(attribute.getName()))
+      continue;
+    Attribute derived = body->getDiscardableAttr(attribute.getName());
+    if (auto tag = dyn_cast_or_null<TagAttr>(derived))
+      derived = frame.absolute(tag);
+    if (derived != attribute.getValue())
+      difference.push_back(attribute);
+  }
+  SmallVector<Attribute> removed;
+  for (NamedAttribute attribute : body->getDiscardableAttrs())
+    if (isAnnotation(attribute.getName()) &&
+        !original->hasAttr(attribute.getName()))
+      removed.push_back(attribute.getName());
+  if (!removed.empty())
+    difference.set(kRemoved, ArrayAttr::get(context, removed));
+  if (frame.absolute(body->getLoc()) != original->getLoc())
+    difference.set(kLocation, LocationAttr(original->getLoc()));
+  return difference.getDictionary(context);
+}
+
+void applyDifference(Operation *op, DictionaryAttr difference) {
+  for (NamedAttribute entry : difference) {
+    if (entry.getName() == kLocation) {
+      if (auto loc = dyn_cast<LocationAttr>(entry.getValue()))
+        op->setLoc(loc);
+    } else if (entry.getName() == kRemoved) {
+      if (auto names = dyn_cast<ArrayAttr>(entry.getValue()))
+        for (auto name : names.getAsRange<StringAttr>())
+          op->removeAttr(name);
+    } else {
+      op->setAttr(entry.getName(), entry.getValue());
+    }
+  }
+}
+
+SmallVector<Operation *> recordedOps(Block &body) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    op.walk<WalkOrder::PreOrder>([&](Operation *inner) { ops.push_back(inner); });
+  return ops;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+DenseI64ArrayAttr encodeOrder(MLIRContext *context, ArrayRef<int64_t> places) {
+  SmallVector<int64_t> runs;
+  for (int64_t place : places) {
+    if (!runs.empty() && runs[runs.size() - 2] + runs.back() == place)
+      ++runs.back();
+    else
+      runs.append({place, 1});
+  }
+  return DenseI64ArrayAttr::get(context, runs);
+}
+
+SmallVector<int64_t> decodeOrder(DenseI64ArrayAttr runs) {
+  SmallVector<int64_t> places;
+  ArrayRef<int64_t> values = runs.asArrayRef();
+  for (size_t i = 0; i + 1 < values.size(); i += 2)
+    for (int64_t k = 0; k < values[i + 1]; ++k)
+      places.push_back(values[i] + k);
+  return places;
+}
+
+} // namespace htp

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Transforms/ModuleCalls.h"
+#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace htp {
+
+std::string callName(StringRef path, int64_t call) {
+  return call ? (path + ":" + Twine(call)).str() : path.str();
+}
+
+//===----------------------------------------------------------------------===//
+// CallNumbers
+//===----------------------------------------------------------------------===//
+
+CallNumbers::CallNumbers(const ModuleTree &tree, ArrayRef<ModuleCall> seen)
+    : calls(tree.size(), 1) {
+  std::vector<bool> hasOps(tree.size(), false);
+  for (ModuleId id : tree.ids())
+    calls[id] = std::max<int64_t>(1, tree[id].calls);
+  for (ModuleCall call : seen) {
+    calls[call.module] = std::max(calls[call.module], call.call + 1);
+    hasOps[call.module] = true;
+  }
+  // A module without ops of its own, in a tree that was not traced, is called
+  // once as far as anybody knows. If what lies above it and what lies below it
+  // are called more often, so is it.
+  std::vector<int64_t> below(calls);
+  std::vector<ModuleId> byDepth(tree.ids().begin(), tree.ids().end());
+  llvm::stable_sort(byDepth, [&](ModuleId a, ModuleId b) {
+    return tree[a].depth < tree[b].depth;
+  });
+  for (ModuleId id : llvm::reverse(byDepth))
+    below[tree[id].parent] = std::max(below[tree[id].parent], below[id]);
+  for (ModuleId id : byDepth)
+    if (int64_t above = calls[tree[id].parent];
+        !hasOps[id] && calls[id] < above && below[id] >= above)
+      calls[id] = above;
+}
+
+int64_t CallNumbers::callOf(ModuleId ancestor, ModuleCall inner) const {
+  return inner.call * calls[ancestor] / calls[inner.module];
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+std::optional<ModuleCall> readModuleCall(Operation *op,
+                                         const ModuleTree &tree) {
+  if (TagAttr tag = getTag(op))
+    return ModuleCall{tree.nearest(tag.getPath()), tag.getCall()};
+  SmallVector<Scope, 1> scopes = findScopes(op->getLoc());
+  if (scopes.empty())
+    return std::nullopt;
+  ModuleCall call{tree.nearest(scopes.front().path), scopes.front().call};
+  for (const Scope &scope : ArrayRef(scopes).drop_front())
+    call.module =
+        tree.lowestCommonAncestor(call.module, tree.nearest(scope.path));
+  // The calls of different modules cannot be compared.
+  if (scopes.size() > 1)
+    call.call = 0;
+  return call;
+}
+
+bool isParameter(Operation *op) {
+  return op->hasAttr(kParameterAttr) || op->hasAttr("onnx.initializer");
+}
+
+bool isConstant(Operation *op) {
+  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+         op->getNumResults() != 0;
+}
+
+bool isAbsentValue(Operation *op) {
+  return isConstant(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
+           return isa<NoneType>(type);
+         });
+}
+
+/// Whether the op reads or writes memory, and so keeps its place among others
+/// that do. An op that says nothing about it is one on tensors, unless its
+/// types speak of memory.
+static bool hasEffects(Operation *op) {
+  if (auto effects = getEffectsRecursively(op))
+    return !effects->empty();
+  auto isMemory = [](Type type) { return isa<BaseMemRefType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isMemory) ||
+         llvm::any_of(op->getResultTypes(), isMemory);
+}
+
+//===----------------------------------------------------------------------===//
+// TaggedBlock
+//===----------------------------------------------------------------------===//
+
+/// Calls `use` with each op of `ops` whose values `op` or its regions read.
+static void
+forEachProducer(Operation *op, Block *block,
+                const llvm::DenseMap<Operation *, unsigned> &numbers,
+                llvm::function_ref<void(unsigned)> use) {
+  auto visit = [&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          producer && producer->getBlock() == block)
+        use(numbers.lookup(producer));
+  };
+  if (op->getNumRegions() == 0)
+    visit(op);
+  else
+    op->walk(visit);
+}
+
+static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block) {
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  numbers.reserve(ops.size());
+  for (auto [number, op] : llvm::enumerate(ops))
+    numbers[op] = number;
+
+  Dataflow graph(ops.size());
+  std::optional<unsigned> lastEffect;
+  for (auto [number, op] : llvm::enumerate(ops)) {
+    unsigned to = number;
+    forEachProducer(op, block, numbers,
+                    [&](unsigned from) { graph.addEdge(from, to); });
+    if (isParameter(op) || isAbsentValue(op))
+      graph.setRole(to, OpRole::Pinned);
+    else if (isConstant(op))
+      graph.setRole(to, OpRole::Constant);
+    if (!isConstant(op) && hasEffects(op)) {
+      if (lastEffect)
+        graph.addEdge(*lastEffect, to);
+      lastEffect = to;
+    }
+  }
+  forEachProducer(block->getTerminator(), block, numbers,
+                  [&](unsigned from) { graph.setEscapes(from); });
+  graph.finish();
+  return graph;
+}
+
+FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
+  TaggedBlock result;
+  result.block = &block;
+  Operation *untagged = nullptr, *tagged = nullptr;
+  size_t numUntagged = 0;
+  for (Operation &op : block.without_terminator()) {
+    std::optional<ModuleCall> call = readModuleCall(&op, tree);
+    result.ops.push_back(&op);
+    result.calls.push_back(call.value_or(ModuleCall()));
+    if (call && !tagged)
+      tagged = &op;
+    // A constant needs no tag: it goes where its users are.
+    if (!call && !isConstant(&op) && !numUntagged++)
+      untagged = &op;
+  }
+  if (!tagged)
+    return block.getParentOp()->emitError(
+        "no op has a tag or a location with a scope: run --htp-tag first");
+  if (untagged) {
+    InFlightDiagnostic error =
+        untagged->emitError("has no tag, while others have one: run --htp-tag, "
+                            "which leaves no op without");
+    if (numUntagged > 1)
+      error << " (" << numUntagged << " ops have none)";
+    error.attachNote(tagged->getLoc()) << "the first op with a tag is here";
+    return error;
+  }
+  result.graph = readDataflow(result.ops, &block);
+  return result;
+}
+
+} // namespace htp
