@@ -30,12 +30,12 @@ private:
   }
 
   llvm::hash_code hash(Operation &op) {
-    llvm::hash_code code = llvm::hash_combine(
-        op.getName(), op.hashProperties(), op.getNumOperands());
+    llvm::hash_code code = llvm::hash_combine(op.getName(), op.hashProperties(),
+                                              op.getNumOperands());
     for (NamedAttribute attribute : op.getDiscardableAttrs())
       if (!isAnnotation(attribute.getName()))
-        code = llvm::hash_combine(code, attribute.getName(),
-                                  attribute.getValue());
+        code =
+            llvm::hash_combine(code, attribute.getName(), attribute.getValue());
     for (Value operand : op.getOperands())
       code = llvm::hash_combine(code, numbers.lookup(operand));
     for (Value result : op.getResults())
@@ -86,8 +86,8 @@ private:
     if (a.getName() != b.getName() ||
         a.getNumOperands() != b.getNumOperands() ||
         a.getNumResults() != b.getNumResults() ||
-        a.getNumRegions() != b.getNumRegions() ||
-        a.getNumSuccessors() || b.getNumSuccessors() ||
+        a.getNumRegions() != b.getNumRegions() || a.getNumSuccessors() ||
+        b.getNumSuccessors() ||
         !a.getName().compareOpProperties(a.getPropertiesStorage(),
                                          b.getPropertiesStorage()) ||
         !equalAttributes(a, b))

@@ -147,7 +147,8 @@ void applyDifference(Operation *op, DictionaryAttr difference) {
 SmallVector<Operation *> recordedOps(Block &body) {
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
-    op.walk<WalkOrder::PreOrder>([&](Operation *inner) { ops.push_back(inner); });
+    op.walk<WalkOrder::PreOrder>(
+        [&](Operation *inner) { ops.push_back(inner); });
   return ops;
 }
 

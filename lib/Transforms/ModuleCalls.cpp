@@ -32,7 +32,7 @@ CallNumbers::CallNumbers(const ModuleTree &tree, ArrayRef<ModuleCall> seen)
   // are called more often, so is it.
   std::vector<int64_t> below(calls);
   std::vector<ModuleId> byDepth(tree.ids().begin(), tree.ids().end());
-  llvm::stable_sort(byDepth, [&](ModuleId a, ModuleId b) {
+  llvm::sort(byDepth, [&](ModuleId a, ModuleId b) {
     return tree[a].depth < tree[b].depth;
   });
   for (ModuleId id : llvm::reverse(byDepth))

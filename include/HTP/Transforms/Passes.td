@@ -22,4 +22,103 @@ def HTPStrip : Pass<"htp-strip"> {
   }];
 }
 
+def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
+  let summary = "Turn each call of each module into a function and a call";
+  let description = [{
+    Cuts the ops of a function back into modules. Each call of each selected
+    module becomes a function and a call of it, nested as the module tree is
+    nested; modules whose bodies are equal share one function. Works on ops of
+    any dialect that have HTP tags, or locations with HTP scopes.
+
+    ```mlir
+    htp.hierarchy @Net : "demo.Net" {
+      htp.module @layer.0 : "demo.Layer"
+      htp.module @layer.1 : "demo.Layer"
+    }
+    func.func @main(%x: tensor<4xf32>, %w0: tensor<4xf32>, %w1: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = "d.mul"(%x, %w0) {htp.tag = #htp.tag<"layer.0">} : …
+      %1 = "d.relu"(%0) {htp.tag = #htp.tag<"layer.0">} : …
+      %2 = "d.mul"(%1, %w1) {htp.tag = #htp.tag<"layer.1">} : …
+      %3 = "d.relu"(%2) {htp.tag = #htp.tag<"layer.1">} : …
+      return %3 : tensor<4xf32>
+    }
+    // becomes
+    func.func @main(%x: tensor<4xf32>, %w0: tensor<4xf32>, %w1: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = call @Layer(%x, %w0) {htp.tag = #htp.tag<"layer.0">, …} : …
+      %1 = call @Layer(%0, %w1) {htp.tag = #htp.tag<"layer.1">, …} : …
+      return %1 : tensor<4xf32>
+    }
+    func.func private @Layer(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> attributes {htp.module = "layer.0"} {
+      %0 = "d.mul"(%x, %w) {htp.tag = #htp.tag<"">} : …
+      %1 = "d.relu"(%0) {htp.tag = #htp.tag<"">} : …
+      return %1 : tensor<4xf32>
+    }
+    ```
+
+    *Operands* are the activations, in the order of use, then the module's
+    parameters in the order of the module tree, then constants that other
+    modules use too. Constants that only the module uses live inside. *Results*
+    are what is used outside. *Names*: a function has the name of its class
+    (`@BertLayer`, variants `@BertLayer_1`), a call that of the module's path. In
+    a function's body tags are relative to the module; where an op does not lie
+    below it, its path starts with "/". What else each call needs to be inlined
+    exactly (names, places, notes) is kept in attributes of the call.
+
+    *A module need not be convex*: its dataflow may leave it and come back. Ops
+    are reordered within dominance, and an op between two ops of a module that
+    nobody else reads is pulled inside. Where that is not enough the module is
+    split into the fewest convex parts, and a remark says which value leaves
+    and where it comes back. Nothing is dropped or duplicated.
+
+    Regions of an op (`onnx.If`, `scf.for`) go with the op.
+
+    Assumes that each op that is not a constant has a tag or a scope, as
+    `--htp-tag` leaves them. It is an error if the name of a function is taken.
+  }];
+  let options = [
+    ListOption<"classes", "classes", "std::string",
+      "Only modules of these classes, by name or qualified name; torch.nn's too">,
+    ListOption<"modules", "modules", "std::string",
+      "Only modules at these paths; '*' stands for any part of a path component, '**' for any components">,
+    Option<"maxDepth", "max-depth", "unsigned", /*default=*/"0",
+      "Nest functions at most this deep (0: no limit)">,
+    Option<"minOps", "min-ops", "unsigned", /*default=*/"2",
+      "Leave a module alone that owns fewer ops, submodules included and constants not counted">,
+    Option<"torchNN", "torch-nn", "bool", /*default=*/"false",
+      "Outline modules of classes that torch.nn defines too">,
+    Option<"form", "form", "::htp::OutlineForm", /*default=*/"::htp::OutlineForm::Function",
+      "What a module becomes", [{::llvm::cl::values(
+        clEnumValN(::htp::OutlineForm::Function, "function", "a function and a call"),
+        clEnumValN(::htp::OutlineForm::Region, "region", "an htp.region around its ops"))}]>,
+    Option<"share", "share", "bool", /*default=*/"true",
+      "One function for all modules of a class with equal bodies">,
+  ];
+  let statistics = [
+    Statistic<"numFunctions", "functions", "Functions made">,
+    Statistic<"numCalls", "calls", "Calls of modules">,
+    Statistic<"numSaved", "ops-saved", "Ops saved by sharing functions">,
+    Statistic<"numPulled", "ops-pulled-inside", "Ops of other modules that lay between a module's ops">,
+    Statistic<"numSplit", "modules-split", "Calls of modules that are not convex, and were split">,
+    Statistic<"numModules", "modules", "Calls of modules considered">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect", "::mlir::func::FuncDialect"];
+}
+
+def HTPInline : Pass<"htp-inline", "::mlir::ModuleOp"> {
+  let summary = "Undo --htp-outline: the same ops, names, order and tags as before";
+  let description = [{
+    Replaces each call of an outlined module by the module's ops, and each
+    `htp.region` by its ops, with the names, tags, locations and order that they
+    had before the outlining, and removes the functions. Where the functions
+    were changed in between, ops that were added keep what they have, and the
+    order is that of the calls.
+
+    It is an error if outlined functions call each other in a circle.
+  }];
+  let statistics = [
+    Statistic<"numCalls", "calls", "Calls inlined">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect", "::mlir::func::FuncDialect"];
+}
+
 #endif // HTP_TRANSFORMS_PASSES_TD

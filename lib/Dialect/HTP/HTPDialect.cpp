@@ -208,3 +208,18 @@ LogicalResult HierarchyOp::verifyRegions() {
           return failure();
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// RegionOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RegionOp::verifyRegions() {
+  Operation *yield = getBody()->getTerminator();
+  if (yield->getOperandTypes() == getResultTypes())
+    return success();
+  return (emitOpError("has ")
+          << getNumResults() << " results, but its body yields "
+          << yield->getNumOperands() << " values, or of other types")
+             .attachNote(yield->getLoc())
+         << "yielded here";
+}

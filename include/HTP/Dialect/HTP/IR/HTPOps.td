@@ -9,6 +9,8 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def HTP_Dialect : Dialect {
   let name = "htp";
@@ -173,6 +175,41 @@ def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
   let extraClassDeclaration = [{
     ::llvm::StringRef getPath() { return getSymName(); }
   }];
+}
+
+def HTP_RegionOp : HTP_Op<"region",
+    [NoRegionArguments, RecursiveMemoryEffects,
+     SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "The operations of one call of a module";
+  let description = [{
+    What `--htp-outline=form=region` puts around the operations of a module, for
+    compilers that outline later or only want to see the border. The body reads
+    values from outside directly; its results are what is used outside.
+
+    ```mlir
+    %0 = htp.region "encoder.layer.0" : tensor<4xf32> {
+      %1 = "onnx.Relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      htp.yield %1 : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    StrAttr:$path,
+    DefaultValuedAttr<I64Attr, "0">:$call);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$content);
+  let assemblyFormat = [{
+    $path (`call` $call^)? (`:` type($results)^)? attr-dict-with-keyword $content
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def HTP_YieldOp : HTP_Op<"yield",
+    [HasParent<"RegionOp">, Pure, ReturnLike, Terminator]> {
+  let summary = "The values of a region that are used outside";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 #endif // HTP_DIALECT_HTP_IR_HTPOPS_TD

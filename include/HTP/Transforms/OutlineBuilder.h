@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Makes functions or regions out of the parts of a block: the second half of
+// outlining, after the block was partitioned.
+
+#ifndef HTP_TRANSFORMS_OUTLINEBUILDER_H
+#define HTP_TRANSFORMS_OUTLINEBUILDER_H
+
+#include "HTP/Transforms/ModuleCalls.h"
+#include "HTP/Transforms/Passes.h"
+
+namespace htp {
+
+/// The name of a value in the original model, or empty.
+llvm::StringRef valueName(mlir::Value value);
+
+class OutlineBuilder {
+public:
+  OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
+                 OutlineForm form, bool share);
+
+  /// Rebuilds `tagged.block` out of `parts`. `calls` says which call of which
+  /// module each group is. Fails, with nothing changed, where the name of a
+  /// function is taken.
+  mlir::LogicalResult build(const TaggedBlock &tagged,
+                            llvm::ArrayRef<Part> parts,
+                            llvm::ArrayRef<ModuleCall> calls);
+
+  size_t numFunctions = 0, numCalls = 0, numSaved = 0;
+
+private:
+  /// The values that go into a part and come out of it.
+  struct Border {
+    llvm::SmallVector<mlir::Value> inputs, results;
+  };
+
+  mlir::LogicalResult checkNames(llvm::ArrayRef<Part> parts);
+  mlir::Operation *buildPart(const Part &part);
+  mlir::Operation *buildFunction(const Part &part, mlir::Block *body);
+  mlir::Operation *buildRegion(const Part &part, mlir::Block *body);
+  void fill(mlir::Block *body, const Part &part);
+  Border findBorder(mlir::Block *body);
+  void sortInputs(llvm::SmallVectorImpl<mlir::Value> &inputs);
+  void copyAbsentValues(mlir::Block *body,
+                        llvm::SmallVectorImpl<mlir::Value> &inputs);
+  mlir::func::FuncOp makeFunction(const Part &part, mlir::Block *body,
+                                  const Border &border);
+  mlir::func::FuncOp findEqual(mlir::func::FuncOp function, ModuleId module,
+                               llvm::hash_code hash);
+  std::string freeName(ModuleId module);
+  void annotate(mlir::Operation *call, const Part &part,
+                llvm::ArrayRef<mlir::Value> results);
+  void restoreOrder(const Part &root);
+
+  mlir::ModuleOp module;
+  const ModuleTree &tree;
+  const OutlineForm form;
+  const bool share;
+  mlir::OpBuilder builder;
+  mlir::SymbolTable symbols;
+
+  // Of the block that is built.
+  const TaggedBlock *tagged = nullptr;
+  llvm::ArrayRef<ModuleCall> calls;
+  std::vector<mlir::Operation *> callOfPart;
+  llvm::DenseMap<mlir::Operation *, int64_t> absentValues;
+  bool hasNames = false;
+
+  // Functions made so far.
+  struct Made {
+    mlir::func::FuncOp function;
+    ModuleId module;
+  };
+  llvm::DenseMap<size_t, llvm::SmallVector<Made, 1>> byHash;
+  llvm::StringMap<unsigned> variants;
+  llvm::DenseSet<mlir::Operation *> made;
+};
+
+} // namespace htp
+
+#endif // HTP_TRANSFORMS_OUTLINEBUILDER_H

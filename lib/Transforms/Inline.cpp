@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-inline: the inverse of --htp-outline.
+//
+//   %1 = call @Layer(%x, %w) {htp.tag = #htp.tag<"layer.0">, htp.order = …}
+// becomes
+//   %0 = "d.mul"(%x, %w) {htp.tag = #htp.tag<"layer.0">}
+//   %1 = "d.relu"(%0) {htp.tag = #htp.tag<"layer.0">}
+//
+// Calls are inlined from the outermost to the innermost: what a call remembers
+// of its body includes what the calls in it remember of theirs.
+
+#include "HTP/Transforms/CallRecord.h"
+#include "HTP/Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPINLINE
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+struct Inline : htp::impl::HTPInlineBase<Inline> {
+  void runOnOperation() override;
+
+private:
+  bool isOutlined(Operation *op);
+  LogicalResult checkRecursion();
+  void inlineBlock(Block &block);
+  void inlineCall(func::CallOp call, func::FuncOp function);
+  void inlineRegion(RegionOp region);
+  void restoreAbsentValues(Block &block);
+  void restoreOrder(Block &block);
+  void place(Block &body, DenseI64ArrayAttr order);
+
+  llvm::MapVector<StringRef, func::FuncOp> outlined;
+  /// Where inlined ops were in the flat block.
+  llvm::DenseMap<Operation *, int64_t> places;
+};
+
+} // namespace
+
+void Inline::runOnOperation() {
+  outlined.clear();
+  places.clear();
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (function->hasAttr(kModuleAttr) && !function.isExternal())
+      outlined[function.getSymName()] = function;
+  if (failed(checkRecursion()))
+    return signalPassFailure();
+  for (auto function : getOperation().getOps<FunctionOpInterface>())
+    if (!function->hasAttr(kModuleAttr) && !function.isExternal() &&
+        function.getFunctionBody().hasOneBlock())
+      inlineBlock(function.getFunctionBody().front());
+  for (auto &entry : outlined)
+    entry.second.erase();
+}
+
+/// Whether inlining replaces `op`.
+bool Inline::isOutlined(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return outlined.contains(call.getCallee());
+  return isa<RegionOp>(op);
+}
+
+LogicalResult Inline::checkRecursion() {
+  enum { New, Open, Done };
+  llvm::DenseMap<Operation *, int> state;
+  for (auto &entry : outlined) {
+    // Depth first, without recursion: a chain of calls may be long.
+    SmallVector<std::pair<func::FuncOp, Block::iterator>> stack;
+    auto enter = [&](func::FuncOp function) {
+      state[function] = Open;
+      stack.push_back({function, function.front().begin()});
+    };
+    if (state.lookup(entry.second) == New)
+      enter(entry.second);
+    while (!stack.empty()) {
+      auto &[function, next] = stack.back();
+      if (next == function.front().end()) {
+        state[function] = Done;
+        stack.pop_back();
+        continue;
+      }
+      Operation &op = *next++;
+      auto call = dyn_cast<func::CallOp>(op);
+      func::FuncOp callee = call ? outlined.lookup(call.getCallee()) : nullptr;
+      if (!callee)
+        continue;
+      if (state.lookup(callee) == Open)
+        return (call.emitError("function '@")
+                << callee.getSymName() << "' calls itself, "
+                << "which no module does")
+                   .attachNote(callee.getLoc())
+               << "through what this function calls";
+      if (state.lookup(callee) == New)
+        enter(callee);
+    }
+  }
+  return success();
+}
+
+void Inline::inlineBlock(Block &block) {
+  bool changed = false;
+  // What comes out of a call is looked at next.
+  for (auto it = block.begin(); it != block.end();) {
+    Operation *op = &*it++;
+    if (!isOutlined(op))
+      continue;
+    Operation *before = op->getPrevNode();
+    if (auto call = dyn_cast<func::CallOp>(op))
+      inlineCall(call, outlined.lookup(call.getCallee()));
+    else
+      inlineRegion(cast<RegionOp>(op));
+    it = before ? std::next(Block::iterator(before)) : block.begin();
+    changed = true;
+    ++numCalls;
+  }
+  if (!changed)
+    return;
+  restoreOrder(block);
+  restoreAbsentValues(block);
+}
+
+/// Notes the places of the ops of `body`, unless the body was changed.
+void Inline::place(Block &body, DenseI64ArrayAttr order) {
+  if (!order)
+    return;
+  SmallVector<Operation *> ops;
+  for (Operation &op : body)
+    if (!isOutlined(&op) && !op.hasTrait<OpTrait::IsTerminator>() &&
+        !op.hasAttr(kCopyAttr))
+      ops.push_back(&op);
+  // An unregistered terminator does not say that it is one.
+  if (!ops.empty() && ops.back() == &body.back() &&
+      ops.back()->getNumResults() == 0)
+    ops.pop_back();
+  SmallVector<int64_t> decoded = decodeOrder(order);
+  if (decoded.size() == ops.size())
+    for (auto [op, place] : llvm::zip(ops, decoded))
+      places[op] = place;
+}
+
+void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
+  // Clone the body, as it was for this call.
+  Block body;
+  IRMapping mapping;
+  mapping.map(function.getArguments(), call.getOperands());
+  for (Operation &op : function.front())
+    body.push_back(op.clone(mapping));
+  TagAttr tag = getTag(call);
+  ModuleFrame frame(tag ? tag.getPath() : StringRef());
+  for (Operation &op : body)
+    makeAbsolute(&op, frame);
+  if (auto originals = call->getAttrOfType<ArrayAttr>(kOriginalsAttr)) {
+    SmallVector<Operation *> ops = recordedOps(body);
+    if (ops.size() == originals.size())
+      for (auto [op, difference] : llvm::zip(ops, originals))
+        if (auto dictionary = dyn_cast<DictionaryAttr>(difference))
+          applyDifference(op, dictionary);
+  }
+  place(body, call->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr));
+
+  Operation *terminator = &body.back();
+  call->replaceAllUsesWith(terminator->getOperands());
+  terminator->erase();
+  call->getBlock()->getOperations().splice(Block::iterator(call),
+                                           body.getOperations());
+  call->erase();
+}
+
+void Inline::inlineRegion(RegionOp region) {
+  Block &body = *region.getBody();
+  place(body, region->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr));
+  Operation *yield = body.getTerminator();
+  region->replaceAllUsesWith(yield->getOperands());
+  yield->erase();
+  region->getBlock()->getOperations().splice(Block::iterator(region),
+                                             body.getOperations());
+  region->erase();
+}
+
+/// Sorts the ops of `block` as they were. Ops that never left it fill the
+/// places that are left. Gives up, with the order as it is, where the places
+/// are not those of one outlining.
+void Inline::restoreOrder(Block &block) {
+  Operation *parent = block.getParentOp();
+  SmallVector<Operation *> stayed, sorted;
+  SmallVector<Operation *> copies;
+  for (Operation &op : block.without_terminator()) {
+    if (op.hasAttr(kCopyAttr))
+      copies.push_back(&op);
+    else if (!places.contains(&op))
+      stayed.push_back(&op);
+  }
+  if (auto order = parent->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr)) {
+    SmallVector<int64_t> decoded = decodeOrder(order);
+    if (decoded.size() == stayed.size()) {
+      for (auto [op, place] : llvm::zip(stayed, decoded))
+        places[op] = place;
+      stayed.clear();
+    }
+    parent->removeAttr(kOrderAttr);
+  }
+  sorted.resize(stayed.size() + places.size());
+  for (auto [op, place] : places) {
+    if (place < 0 || place >= int64_t(sorted.size()) || sorted[place])
+      return places.clear();
+    sorted[place] = op;
+  }
+  places.clear();
+  auto next = stayed.begin();
+  for (Operation *&op : sorted)
+    if (!op)
+      op = *next++;
+
+  llvm::DenseSet<Operation *> before(copies.begin(), copies.end());
+  for (Operation *op : sorted) {
+    bool valid = true;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          if (producer->getBlock() == &block && !before.contains(producer))
+            valid = false;
+    });
+    if (!valid)
+      return;
+    before.insert(op);
+  }
+  Operation *terminator = block.getTerminator();
+  for (Operation *op : sorted)
+    op->moveBefore(terminator);
+}
+
+/// Outlining gave each body its own op for a value that is not there: use the
+/// original again.
+void Inline::restoreAbsentValues(Block &block) {
+  SmallVector<Operation *> copies;
+  llvm::DenseMap<int64_t, Operation *> originals;
+  int64_t place = 0;
+  for (Operation &op : block) {
+    if (op.hasAttr(kCopyAttr)) {
+      copies.push_back(&op);
+      continue;
+    }
+    if (op.getNumOperands() == 0)
+      originals[place] = &op;
+    ++place;
+  }
+  for (Operation *copy : copies) {
+    auto of = copy->getAttrOfType<IntegerAttr>(kCopyAttr);
+    Operation *original = of ? originals.lookup(of.getInt()) : nullptr;
+    if (original && original->getName() == copy->getName() &&
+        original->getResultTypes() == copy->getResultTypes()) {
+      copy->replaceAllUsesWith(original);
+      copy->erase();
+    } else {
+      copy->removeAttr(kCopyAttr);
+    }
+  }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-outline: each call of each module becomes a function and a call.
+//
+//   %0 = "d.mul"(%x, %w) {htp.tag = #htp.tag<"layer.0">}
+//   %1 = "d.relu"(%0) {htp.tag = #htp.tag<"layer.0">}
+// becomes
+//   %1 = call @Layer(%x, %w) {htp.tag = #htp.tag<"layer.0">}
+//
+// The pass decides which modules are cut out (here), where the cuts go
+// (lib/Hierarchy/Partition), and makes functions of them (OutlineBuilder).
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Hierarchy/ModulePattern.h"
+#include "HTP/Transforms/CallRecord.h"
+#include "HTP/Transforms/ModuleCalls.h"
+#include "HTP/Transforms/OutlineBuilder.h"
+#include "HTP/Transforms/Passes.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPOUTLINE
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+/// The calls of selected modules that the ops of a block belong to, as groups.
+class CallGroups {
+public:
+  CallGroups(const ModuleTree &tree, const std::vector<bool> &selected,
+             unsigned maxDepth, ArrayRef<ModuleCall> opCalls)
+      : tree(tree), selected(selected), maxDepth(maxDepth),
+        numbers(tree, opCalls), calls{ModuleCall()} {
+    for (ModuleCall call : opCalls)
+      ofOps.push_back(groupOf(call));
+  }
+
+  GroupTree groups;
+  std::vector<unsigned> ofOps; ///< by op
+
+  ArrayRef<ModuleCall> getCalls() const { return calls; }
+
+private:
+  using Key = std::pair<ModuleId, int64_t>;
+
+  /// The group of the innermost selected module around `call`.
+  unsigned groupOf(ModuleCall call) {
+    Key key{call.module, call.call};
+    if (auto known = byCall.find(key); known != byCall.end())
+      return known->second;
+    // Up to a module that is known or the root, then down again.
+    SmallVector<Key> below;
+    unsigned group = 0;
+    while (call.module != ModuleTree::root()) {
+      if (auto known = byCall.find({call.module, call.call});
+          known != byCall.end()) {
+        group = known->second;
+        break;
+      }
+      below.push_back({call.module, call.call});
+      ModuleId parent = tree[call.module].parent;
+      call = {parent, numbers.callOf(parent, call)};
+    }
+    for (Key inner : llvm::reverse(below)) {
+      if (selected[inner.first] &&
+          (!maxDepth || groups.depth[group] < maxDepth)) {
+        group = groups.add(group);
+        calls.push_back({inner.first, inner.second});
+      }
+      byCall[inner] = group;
+    }
+    return group;
+  }
+
+  const ModuleTree &tree;
+  const std::vector<bool> &selected;
+  const unsigned maxDepth;
+  CallNumbers numbers;
+  std::vector<ModuleCall> calls; ///< by group
+  llvm::DenseMap<Key, unsigned> byCall;
+};
+
+struct Outline : htp::impl::HTPOutlineBase<Outline> {
+  using HTPOutlineBase::HTPOutlineBase;
+
+  void runOnOperation() override {
+    HierarchyOp hierarchy = findHierarchy(getOperation());
+    if (!hierarchy) {
+      getOperation().emitError("has no module tree: run --htp-tag or "
+                               "--htp-attach-hierarchy first");
+      return signalPassFailure();
+    }
+    ModuleTree tree = fromIR(hierarchy);
+    FailureOr<std::vector<bool>> selected = selectModules(tree);
+    if (failed(selected))
+      return signalPassFailure();
+
+    OutlineBuilder outliner(getOperation(), tree, form, share);
+    for (FunctionOpInterface function : functionsToOutline())
+      if (failed(outline(function, tree, *selected, outliner)))
+        return signalPassFailure();
+    numFunctions += outliner.numFunctions;
+    numCalls += outliner.numCalls;
+    numSaved += outliner.numSaved;
+  }
+
+private:
+  FailureOr<std::vector<bool>> selectModules(const ModuleTree &tree);
+  LogicalResult checkClasses(const ModuleTree &tree);
+  SmallVector<FunctionOpInterface> functionsToOutline();
+  LogicalResult outline(FunctionOpInterface function, const ModuleTree &tree,
+                        const std::vector<bool> &selected,
+                        OutlineBuilder &outliner);
+  void explainSplits(const Partition &cut, const TaggedBlock &tagged,
+                     const ModuleTree &tree, ArrayRef<ModuleCall> calls);
+};
+
+} // namespace
+
+/// Every class that the user named must be there.
+LogicalResult Outline::checkClasses(const ModuleTree &tree) {
+  SmallVector<StringRef> names;
+  for (const htp::Module &module : tree.all())
+    names.append({module.className, module.qualified});
+  for (StringRef wanted : classes) {
+    if (llvm::is_contained(names, wanted))
+      continue;
+    InFlightDiagnostic error =
+        getOperation().emitError("no module is of class '") << wanted << "'";
+    if (StringRef nearest = nearestName(wanted, names); !nearest.empty())
+      error << "; did you mean '" << nearest << "'?";
+    return error;
+  }
+  return success();
+}
+
+/// Which modules become functions. One that torch.nn defines, or that never
+/// ran, does only where the user names it.
+FailureOr<std::vector<bool>> Outline::selectModules(const ModuleTree &tree) {
+  if (failed(checkClasses(tree)))
+    return failure();
+  std::vector<bool> matches(tree.size(), modules.empty());
+  std::vector<bool> named(tree.size(), false);
+  for (StringRef pattern : modules) {
+    llvm::Expected<std::vector<ModuleId>> found = findModules(tree, pattern);
+    if (!found)
+      return getOperation().emitError(llvm::toString(found.takeError()));
+    for (ModuleId id : *found) {
+      matches[id] = true;
+      named[id] = named[id] || !isModulePattern(pattern);
+    }
+  }
+  for (ModuleId id : tree.ids()) {
+    const htp::Module &module = tree[id];
+    bool ofClass = llvm::is_contained(classes, module.className) ||
+                   llvm::is_contained(classes, module.qualified);
+    bool usual = (torchNN || !module.torchNN) && module.calls > 0;
+    matches[id] = matches[id] && (classes.empty() || ofClass) &&
+                  (usual || ofClass || named[id]);
+  }
+  matches[ModuleTree::root()] = false; // the function itself
+  return matches;
+}
+
+/// Functions with a body that were not made by outlining. Where only some of
+/// them have tags, those are the model's.
+SmallVector<FunctionOpInterface> Outline::functionsToOutline() {
+  auto hasTag = [](FunctionOpInterface function) {
+    return llvm::any_of(function.getFunctionBody().front(), [](Operation &op) {
+      return getTag(&op) || !findScopes(op.getLoc()).empty();
+    });
+  };
+  SmallVector<FunctionOpInterface> all, withTags;
+  for (auto function : getOperation().getOps<FunctionOpInterface>()) {
+    if (function.isExternal() || function->hasAttr(kModuleAttr) ||
+        !function.getFunctionBody().hasOneBlock())
+      continue;
+    all.push_back(function);
+    if (hasTag(function))
+      withTags.push_back(function);
+  }
+  return withTags.empty() ? all : withTags;
+}
+
+LogicalResult Outline::outline(FunctionOpInterface function,
+                               const ModuleTree &tree,
+                               const std::vector<bool> &selected,
+                               OutlineBuilder &outliner) {
+  FailureOr<TaggedBlock> tagged =
+      TaggedBlock::read(function.getFunctionBody().front(), tree);
+  if (failed(tagged))
+    return failure();
+  CallGroups grouped(tree, selected, maxDepth, tagged->calls);
+  Partition cut = partition(tagged->graph, grouped.groups,
+                            std::move(grouped.ofOps), minOps);
+  numModules += grouped.groups.size() - 1;
+  numPulled += cut.pulled;
+  numSplit += cut.splits.size();
+  explainSplits(cut, *tagged, tree, grouped.getCalls());
+  return outliner.build(*tagged, cut.parts, grouped.getCalls());
+}
+
+/// What people call an op: its name in the model, or what it is.
+static std::string describe(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>("onnx_node_name");
+      name && !name.empty())
+    return ("'" + name.getValue() + "'").str();
+  return ("a " + op->getName().getStringRef()).str();
+}
+
+void Outline::explainSplits(const Partition &cut, const TaggedBlock &tagged,
+                            const ModuleTree &tree,
+                            ArrayRef<ModuleCall> calls) {
+  auto moduleOf = [&](unsigned op) {
+    StringRef path = tree[tagged.calls[op].module].path;
+    return path.empty() ? std::string("the model itself")
+                        : ("module '" + path + "'").str();
+  };
+  for (const Split &split : cut.splits) {
+    ModuleCall call = calls[split.group];
+    Operation *through = tagged.ops[split.through];
+    Operation *returns = tagged.ops[split.returns];
+    InFlightDiagnostic remark = returns->emitRemark("module '")
+                                << callName(tree[call.module].path, call.call)
+                                << "' becomes " << split.parts
+                                << " parts, because its dataflow ";
+    if (split.leaves)
+      remark << "leaves it after " << describe(tagged.ops[*split.leaves])
+             << ", goes through " << describe(through) << " of "
+             << moduleOf(split.through) << ", and comes back at "
+             << describe(returns);
+    else
+      remark << "and that of " << moduleOf(split.through)
+             << " need each other: " << describe(returns) << " reads "
+             << describe(through);
+    remark.attachNote(through->getLoc()) << "outside of the module here";
+  }
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Transforms/OutlineBuilder.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Transforms/BodyEquivalence.h"
+#include "HTP/Transforms/CallRecord.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace htp {
+
+static constexpr StringLiteral kNodeName = "onnx_node_name";
+static constexpr StringLiteral kOutputNames = "onnx_output_names";
+static constexpr StringLiteral kValueName = "onnx.name";
+
+StringRef valueName(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto names = result.getOwner()->getAttrOfType<ArrayAttr>(kOutputNames);
+    if (!names || result.getResultNumber() >= names.size())
+      return {};
+    auto name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
+    return name ? name.getValue() : StringRef();
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto function =
+      dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  if (!function || argument.getOwner() != &function.getFunctionBody().front())
+    return {};
+  auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    kValueName);
+  return name ? name.getValue() : StringRef();
+}
+
+/// Whether `block` is `body` or lies in it.
+static bool isInside(Block *block, Block *body) {
+  while (block && block != body) {
+    Operation *parent = block->getParentOp();
+    block = parent ? parent->getBlock() : nullptr;
+  }
+  return block == body;
+}
+
+/// Replaces operands of ops in `body`. Goes over the body, not over the values'
+/// uses: a mask may be used in each of ten thousand layers.
+static void replaceInside(Block *body,
+                          const llvm::DenseMap<Value, Value> &replacements) {
+  if (replacements.empty())
+    return;
+  body->walk([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value replacement = replacements.lookup(operand.get()))
+        operand.set(replacement);
+  });
+}
+
+static void replaceOutside(Block *body, ArrayRef<Value> values,
+                           ValueRange replacements) {
+  for (auto [value, replacement] : llvm::zip(values, replacements))
+    Value(value).replaceUsesWithIf(replacement, [&](OpOperand &use) {
+      return !isInside(use.getOwner()->getBlock(), body);
+    });
+}
+
+OutlineBuilder::OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
+                               OutlineForm form, bool share)
+    : module(module), tree(tree), form(form), share(share),
+      builder(module.getContext()), symbols(module) {}
+
+/// All parts but the root, inner ones before those around them, and otherwise
+/// in order: the first call of a function is then the one whose body it has.
+static std::vector<unsigned> innermostFirst(ArrayRef<Part> parts) {
+  std::vector<unsigned> order;
+  SmallVector<std::pair<unsigned, size_t>> stack{{0, 0}};
+  while (!stack.empty()) {
+    auto &[part, next] = stack.back();
+    if (next == parts[part].items.size()) {
+      if (part)
+        order.push_back(part);
+      stack.pop_back();
+      continue;
+    }
+    Part::Item item = parts[part].items[next++];
+    if (item.isPart)
+      stack.push_back({item.index, 0});
+  }
+  return order;
+}
+
+LogicalResult OutlineBuilder::build(const TaggedBlock &block,
+                                    ArrayRef<Part> parts,
+                                    ArrayRef<ModuleCall> groupCalls) {
+  tagged = &block;
+  calls = groupCalls;
+  callOfPart.assign(parts.size(), nullptr);
+  if (failed(checkNames(parts)))
+    return failure();
+  absentValues.clear();
+  hasNames = false;
+  for (auto [place, op] : llvm::enumerate(tagged->ops)) {
+    if (isAbsentValue(op))
+      absentValues[op] = place;
+    hasNames |= op->hasAttr(kOutputNames);
+  }
+  for (unsigned part : innermostFirst(parts))
+    callOfPart[part] = buildPart(parts[part]);
+  restoreOrder(parts.front());
+  return success();
+}
+
+/// Puts what is left in the block into the order of the root part.
+void OutlineBuilder::restoreOrder(const Part &root) {
+  Operation *terminator = tagged->block->getTerminator();
+  SmallVector<int64_t> places;
+  for (Part::Item item : root.items) {
+    if (item.isPart) {
+      tagged->block->getOperations().insert(Block::iterator(terminator),
+                                            callOfPart[item.index]);
+    } else {
+      tagged->ops[item.index]->moveBefore(terminator);
+      places.push_back(item.index);
+    }
+  }
+  if (!llvm::is_sorted(places))
+    tagged->block->getParentOp()->setAttr(
+        kOrderAttr, encodeOrder(module.getContext(), places));
+}
+
+/// Moves the ops and calls of `part` into `body`.
+void OutlineBuilder::fill(Block *body, const Part &part) {
+  for (Part::Item item : part.items) {
+    if (item.isPart)
+      body->push_back(callOfPart[item.index]);
+    else
+      tagged->ops[item.index]->moveBefore(body, body->end());
+  }
+}
+
+OutlineBuilder::Border OutlineBuilder::findBorder(Block *body) {
+  Border border;
+  llvm::DenseSet<Value> seen;
+  auto readFrom = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!isInside(operand.getParentBlock(), body) &&
+          seen.insert(operand).second)
+        border.inputs.push_back(operand);
+  };
+  for (Operation &op : *body) {
+    if (op.getNumRegions() == 0)
+      readFrom(&op);
+    else
+      op.walk<WalkOrder::PreOrder>(readFrom);
+    for (Value result : op.getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !isInside(user->getBlock(), body);
+          }))
+        border.results.push_back(result);
+  }
+  return border;
+}
+
+/// Activations in the order of use, then parameters in the order of the tree,
+/// then other constants.
+void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs) {
+  using Key = std::tuple<unsigned, ModuleId, size_t, size_t>;
+  auto keyOf = [&](Value value, size_t use) -> Key {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isConstant(op))
+      return {0, 0, 0, use};
+    auto path = op->getAttrOfType<StringAttr>(kParameterAttr);
+    auto found = path ? tree.findParameter(path) : std::nullopt;
+    if (!found)
+      return {isParameter(op) ? 2 : 3, 0, 0, use};
+    const std::vector<Parameter> &siblings = tree[found->module].parameters;
+    return {1, found->module, found->parameter - siblings.data(), use};
+  };
+  SmallVector<std::pair<Key, Value>> keyed;
+  for (auto [use, input] : llvm::enumerate(inputs))
+    keyed.push_back({keyOf(input, use), input});
+  llvm::sort(keyed, llvm::less_first());
+  for (auto [input, entry] : llvm::zip(inputs, keyed))
+    input = entry.second;
+}
+
+/// A value that is not there is no operand: each body gets one of its own.
+void OutlineBuilder::copyAbsentValues(Block *body,
+                                      SmallVectorImpl<Value> &inputs) {
+  llvm::DenseMap<Value, Value> copies;
+  llvm::erase_if(inputs, [&](Value input) {
+    Operation *op = input.getDefiningOp();
+    auto it = op ? absentValues.find(op) : absentValues.end();
+    if (it == absentValues.end())
+      return false;
+    Operation *copy = op->clone();
+    body->push_front(copy);
+    copy->setAttr(kCopyAttr, builder.getI64IntegerAttr(it->second));
+    copies[input] = copy->getResult(cast<OpResult>(input).getResultNumber());
+    return true;
+  });
+  replaceInside(body, copies);
+}
+
+/// The scope and the name of a call, and what inlining needs to know.
+void OutlineBuilder::annotate(Operation *call, const Part &part,
+                              ArrayRef<Value> results) {
+  ModuleCall of = calls[part.group];
+  StringRef path = tree[of.module].path;
+  std::string name = callName(path, of.call);
+  if (part.ordinal)
+    name += "/" + std::to_string(part.ordinal);
+  call->setLoc(NameLoc::get(builder.getStringAttr(name)));
+  setTag(call, TagAttr::get(module.getContext(), path, of.call));
+  SmallVector<int64_t> places;
+  for (Part::Item item : part.items)
+    if (!item.isPart)
+      places.push_back(item.index);
+  call->setAttr(kOrderAttr, encodeOrder(module.getContext(), places));
+  if (!hasNames)
+    return;
+  call->setAttr(kNodeName, builder.getStringAttr(name));
+  SmallVector<StringRef> names = llvm::map_to_vector(
+      results, [](Value value) { return valueName(value); });
+  call->setAttr(kOutputNames, builder.getStrArrayAttr(names));
+}
+
+Operation *OutlineBuilder::buildPart(const Part &part) {
+  auto *body = new Block();
+  fill(body, part);
+  ++numCalls;
+  if (form == OutlineForm::Region)
+    return buildRegion(part, body);
+  return buildFunction(part, body);
+}
+
+Operation *OutlineBuilder::buildRegion(const Part &part, Block *body) {
+  Border border = findBorder(body);
+  ModuleCall of = calls[part.group];
+  auto region = RegionOp::create(builder, builder.getUnknownLoc(),
+                                 TypeRange(ValueRange(border.results)),
+                                 tree[of.module].path, of.call);
+  region.getContent().push_back(body);
+  annotate(region, part, border.results);
+  replaceOutside(body, border.results, region.getResults());
+  OpBuilder atEnd = OpBuilder::atBlockEnd(body);
+  YieldOp::create(atEnd, region.getLoc(), border.results);
+  return region.getOperation();
+}
+
+/// A private function, not in the module yet, with `body` as its body.
+func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
+                                          const Border &border) {
+  auto nameAttribute = [&](Value value) {
+    StringRef name = valueName(value);
+    NamedAttrList attributes;
+    if (!name.empty())
+      attributes.set(kValueName, builder.getStringAttr(name));
+    return attributes.getDictionary(module.getContext());
+  };
+  auto type = builder.getFunctionType(TypeRange(ValueRange(border.inputs)),
+                                      TypeRange(ValueRange(border.results)));
+  StringRef path = tree[calls[part.group].module].path;
+  Location loc = NameLoc::get(builder.getStringAttr(path));
+  auto function = func::FuncOp::create(loc, "outlined", type);
+  function.setPrivate();
+  function->setAttr(kModuleAttr, builder.getStringAttr(path));
+  function.setAllArgAttrs(llvm::map_to_vector(border.inputs, nameAttribute));
+  function.setAllResultAttrs(
+      llvm::map_to_vector(border.results, nameAttribute));
+  llvm::DenseMap<Value, Value> arguments;
+  for (Value input : border.inputs)
+    arguments[input] = body->addArgument(input.getType(), input.getLoc());
+  replaceInside(body, arguments);
+  // Of the kind that ends the block around it: func.return, onnx.Return, …
+  OperationState state(loc, tagged->block->getTerminator()->getName());
+  state.addOperands(border.results);
+  body->push_back(Operation::create(state));
+  function.getBody().push_back(body);
+  return function;
+}
+
+func::FuncOp OutlineBuilder::findEqual(func::FuncOp function, ModuleId of,
+                                       llvm::hash_code hash) {
+  if (share)
+    for (const Made &other : byHash.lookup(hash))
+      if (tree[other.module].className == tree[of].className &&
+          tree[other.module].qualified == tree[of].qualified &&
+          equalBodies(const_cast<Made &>(other).function.front(),
+                      function.front()))
+        return other.function;
+  return {};
+}
+
+/// The name of a module's functions: its class.
+static StringRef baseName(const Module &module) {
+  return module.className.empty() ? module.attributeName()
+                                  : StringRef(module.className);
+}
+
+/// The name of a class is what people look for: if something else has it, the
+/// answer is not to choose another.
+LogicalResult OutlineBuilder::checkNames(ArrayRef<Part> parts) {
+  if (form == OutlineForm::Region)
+    return success();
+  for (const Part &part : parts.drop_front()) {
+    const Module &of = tree[calls[part.group].module];
+    Operation *taken = symbols.lookup(baseName(of));
+    if (taken && !made.contains(taken) && !isa<HierarchyOp>(taken))
+      return (tagged->block->getParentOp()->emitError("module '")
+              << of.path << "' becomes a function '@" << baseName(of)
+              << "', but that name is taken")
+                 .attachNote(taken->getLoc())
+             << "by this " << taken->getName();
+  }
+  return success();
+}
+
+/// BertLayer, BertLayer_1, …
+std::string OutlineBuilder::freeName(ModuleId of) {
+  StringRef base = baseName(tree[of]);
+  while (true) {
+    unsigned variant = variants[base]++;
+    std::string name =
+        variant ? (base + "_" + Twine(variant)).str() : base.str();
+    if (!symbols.lookup(name))
+      return name;
+  }
+}
+
+Operation *OutlineBuilder::buildFunction(const Part &part, Block *body) {
+  ModuleId of = calls[part.group].module;
+  Border border = findBorder(body);
+  copyAbsentValues(body, border.inputs);
+  sortInputs(border.inputs);
+  size_t numOps = body->getOperations().size();
+
+  SmallVector<Type> types(llvm::map_range(
+      border.results, [](Value value) { return value.getType(); }));
+  auto call = func::CallOp::create(builder, builder.getUnknownLoc(), "outlined",
+                                   types, border.inputs);
+  annotate(call, part, border.results);
+  replaceOutside(body, border.results, call.getResults());
+
+  func::FuncOp function = makeFunction(part, body, border);
+  ModuleFrame frame(tree[of].path);
+  llvm::hash_code hash = hashBody(*body);
+  if (func::FuncOp equal = findEqual(function, of, hash)) {
+    SmallVector<Attribute> differences;
+    for (auto [shared, original] :
+         llvm::zip(recordedOps(equal.front()), recordedOps(*body)))
+      differences.push_back(recordDifference(shared, original, frame));
+    call->setAttr(kOriginalsAttr, builder.getArrayAttr(differences));
+    call.setCallee(equal.getSymName());
+    numSaved += numOps;
+    function.erase();
+    return call.getOperation();
+  }
+  function.setSymName(freeName(of));
+  symbols.insert(function);
+  made.insert(function);
+  byHash[hash].push_back({function, of});
+  ++numFunctions;
+  call.setCallee(function.getSymName());
+  makeRelative(function, frame);
+  return call.getOperation();
+}
+
+} // namespace htp

@@ -1,0 +1,74 @@
+// RUN: htp-opt %s --htp-outline -split-input-file -verify-diagnostics -allow-unregistered-dialect
+// RUN: not htp-opt %s --htp-outline=modules=layr.0 -split-input-file -allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=PATH
+// RUN: not htp-opt %s --htp-outline=modules=**.attention.* -split-input-file -allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=GLOB
+// RUN: not htp-opt %s --htp-outline=classes=Layr -split-input-file -allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=CLASS
+
+// PATH: there is no module 'layr.0' in the module tree; did you mean 'layer.0'?
+// GLOB: no module's path matches '**.attention.*'
+// CLASS: no module is of class 'Layr'; did you mean 'Layer'?
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @layer.0 : "demo.Layer"
+}
+// expected-error@+1 {{no op has a tag or a location with a scope: run --htp-tag first}}
+func.func @untagged(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "d.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @layer.0 : "demo.Layer"
+}
+func.func @between(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note@+1 {{the first op with a tag is here}}
+  %0 = "d.relu"(%x) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{has no tag, while others have one: run --htp-tag, which leaves no op without}}
+  %1 = "d.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "d.relu"(%1) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @layer.0 : "demo.Layer"
+}
+// expected-error@+1 {{module 'layer.0' becomes a function '@Layer', but that name is taken}}
+func.func @taken(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "d.relu"(%x) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "d.relu"(%0) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// expected-note@+1 {{by this func.func}}
+func.func private @Layer()
+
+// -----
+
+// expected-error@+1 {{has no module tree: run --htp-tag or --htp-attach-hierarchy first}}
+module {
+  func.func @no_tree(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = "d.relu"(%x) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Not convex: a remark says which way the dataflow goes.
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @a : "demo.A"
+  htp.module @b : "demo.B"
+}
+func.func @split(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = "d.relu"(%x) {htp.tag = #htp.tag<"a">, onnx_node_name = "first"} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "d.relu"(%0) {htp.tag = #htp.tag<"a">, onnx_node_name = "out"} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note@+1 {{outside of the module here}}
+  %2 = "d.relu"(%1) {htp.tag = #htp.tag<"b">, onnx_node_name = "through"} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-remark@+1 {{module 'a' becomes 2 parts, because its dataflow leaves it after 'out', goes through 'through' of module 'b', and comes back at 'back'}}
+  %3 = "d.relu"(%2) {htp.tag = #htp.tag<"a">, onnx_node_name = "back"} : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = "d.relu"(%3) {htp.tag = #htp.tag<"a">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %4, %2 : tensor<4xf32>, tensor<4xf32>
+}
