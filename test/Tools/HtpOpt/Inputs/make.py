@@ -22,9 +22,7 @@ def model(*initializers):
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 64])],
         list(initializers) or [weight()],
     )
-    return helper.make_model(
-        graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]
-    )
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
 
 
 def length_delimited(number, payload):
