@@ -82,6 +82,8 @@ void htp::registerExportStep(std::function<LogicalResult(ModuleOp)> step) {
   commandLine().exportSteps.push_back(std::move(step));
 }
 
+cl::OptionCategory &htp::optionCategory() { return commandLine().category; }
+
 /// Hides the options that libLLVM brings along, hundreds of them for code
 /// generators that htp-opt never runs. `--help-hidden` lists them.
 static void hideForeignOptions() {

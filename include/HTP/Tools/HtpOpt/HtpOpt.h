@@ -14,6 +14,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <functional>
@@ -38,6 +39,9 @@ void registerSideOutput(SideOutput output);
 /// the place where other dialects' attributes become ONNX metadata. Steps run
 /// in the order of registration, on a module that is written as ONNX only.
 void registerExportStep(std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
+
+/// The category of HTP's own options, which `--help` lists first.
+llvm::cl::OptionCategory &optionCategory();
 
 /// The whole program. `registry` has every dialect that the input may use.
 int optMain(int argc, char **argv, mlir::DialectRegistry &registry);

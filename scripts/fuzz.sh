@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# fuzz.sh [SECONDS]: builds the fuzz targets and runs each for a while. A crash
+# leaves its input in build-fuzz/crashes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ ! -f scripts/env.sh ] || . scripts/env.sh
+
+cmake --preset fuzz
+cmake --build build-fuzz --target htp-import-fuzzer
+.venv/bin/python fuzz/seeds.py build-fuzz/seeds
+mkdir -p build-fuzz/corpus build-fuzz/crashes
+# libMLIR is not instrumented: containers that cross its border look overflown.
+ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0 \
+  build-fuzz/bin/htp-import-fuzzer -max_total_time="${1:-60}" -max_len=8192 \
+  -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix=build-fuzz/crashes/ \
+  build-fuzz/corpus build-fuzz/seeds
