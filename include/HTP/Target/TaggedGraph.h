@@ -45,10 +45,10 @@ public:
     mlir::Operation *function = nullptr;
     /// The call that made it; null for a graph that nobody calls.
     mlir::Operation *call = nullptr;
-    unsigned caller = 0;      ///< the frame of the call
-    llvm::StringRef name;     ///< of the call; empty for a main graph
-    llvm::StringRef original; ///< module path that the body was written for
-    llvm::StringRef path;     ///< module path that the call stands for
+    unsigned caller = 0;   ///< the frame of the call
+    llvm::StringRef name;  ///< of the call; empty for a main graph
+    llvm::StringRef path;  ///< of the module that the call stands for
+    bool relative = false; ///< tags in the body are relative to that module
     llvm::DenseMap<mlir::Operation *, NodeId> nodes;
     /// The frames of the calls in this one.
     llvm::DenseMap<mlir::Operation *, unsigned> calls;
@@ -81,8 +81,9 @@ public:
   /// Initializers: constants that are not nodes of the file.
   llvm::ArrayRef<ValueRef> initializers() const { return allInitializers; }
 
-  /// The path of the module that a tag in a frame means. In the body of a
-  /// function that several calls share, tags name the modules of one of them.
+  /// The path of the module that a tag in a frame means. In the body of an
+  /// outlined function, which several modules may share, paths are relative to
+  /// the module, or start at the root with a "/".
   std::string scope(llvm::StringRef path, unsigned frame) const;
   /// The module at a scope: the nearest one where the tree lacks it.
   ModuleId module(llvm::StringRef scope) const {

@@ -99,10 +99,22 @@ static Region &bodyOf(const Frame &frame) {
   return cast<FunctionOpInterface>(frame.function).getFunctionBody();
 }
 
+/// An `htp.region`: it shows the border of a module and computes nothing.
+static bool isBorder(Operation *op) {
+  return op->getName().getStringRef() == "htp.region" &&
+         op->getNumRegions() == 1 && !op->getRegion(0).empty();
+}
+
 ValueRef TaggedGraph::resolve(ValueRef ref) const {
   while (true) {
     const Frame &frame = allFrames[ref.frame];
     if (auto result = dyn_cast<OpResult>(ref.value)) {
+      if (isBorder(result.getOwner())) {
+        Operation *end =
+            result.getOwner()->getRegion(0).front().getTerminator();
+        ref.value = end->getOperand(result.getResultNumber());
+        continue;
+      }
       auto callee = frame.calls.find(result.getOwner());
       if (callee == frame.calls.end())
         return ref;
@@ -146,17 +158,12 @@ void TaggedGraph::forEachEdge(
 }
 
 std::string TaggedGraph::scope(StringRef path, unsigned index) const {
-  for (; allFrames[index].call; index = allFrames[index].caller) {
-    const Frame &frame = allFrames[index];
-    StringRef rest = path;
-    if (frame.original == frame.path || !rest.consume_front(frame.original))
-      continue;
-    if (frame.original.empty() && !rest.empty())
-      return joinPath(frame.path, rest);
-    if (rest.empty() || rest.front() == '.')
-      return (frame.path + rest).str();
-  }
-  return path.str();
+  const Frame &frame = allFrames[index];
+  if (!frame.relative)
+    return path.str();
+  if (path.consume_front("/"))
+    return path.str();
+  return path.empty() ? frame.path.str() : joinPath(frame.path, path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,6 +182,7 @@ private:
   Operation *calleeOf(Operation *op);
   LogicalResult addFrame(Frame frame, unsigned depth);
   LogicalResult addOp(Operation *op, unsigned frame, unsigned depth);
+  LogicalResult addBodies(Operation *op, unsigned frame, unsigned depth);
   void nameNodes();
 
   mlir::ModuleOp module;
@@ -252,6 +260,8 @@ LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
   if (op->hasTrait<OpTrait::IsTerminator>() || isa<SymbolOpInterface>(op) ||
       op->getName().getStringRef() == "onnx.NoValue")
     return success();
+  if (isBorder(op))
+    return addBodies(op, frame, depth);
   if (TaggedGraph::isInitializer(op)) {
     for (Value result : op->getResults())
       graph.allInitializers.push_back({result, frame});
@@ -262,11 +272,10 @@ LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
     inner.function = callee;
     inner.call = op;
     inner.caller = frame;
-    if (TagAttr tag = getTag(op)) {
+    inner.path = graph.allFrames[frame].path;
+    if (TagAttr tag = getTag(op))
       inner.path = graph.saver.save(graph.scope(tag.getPath(), frame));
-      auto original = callee->getAttrOfType<StringAttr>("htp.module");
-      inner.original = original ? original.getValue() : inner.path;
-    }
+    inner.relative = callee->hasAttr("htp.module");
     if (auto name = op->getAttrOfType<StringAttr>("onnx_node_name"))
       inner.name = name;
     graph.allFrames[frame].calls[op] = graph.allFrames.size();
@@ -283,6 +292,11 @@ LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
   node.constant = op->getName().getStringRef() == "onnx.Constant";
   graph.allFrames[frame].nodes[op] = graph.allNodes.size();
   graph.allNodes.push_back(node);
+  return addBodies(op, frame, depth);
+}
+
+LogicalResult TaggedGraphBuilder::addBodies(Operation *op, unsigned frame,
+                                            unsigned depth) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (Operation &inner : block)

@@ -1,0 +1,88 @@
+"""Output files: all of them or none, and known to be writable before any work starts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from .errors import BadInput
+
+
+def check_writable(path: Path) -> None:
+    """Raises where `path` could not be written in the end."""
+    folder = path.parent
+    if path.is_dir():
+        raise BadInput(f"cannot write {path}: it is a folder")
+    if not folder.is_dir():
+        raise BadInput(f"cannot write {path}: the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise BadInput(f"cannot write {path}: permission denied")
+
+
+class Outputs:
+    """Files that appear together when the block ends well, and not at all when it does not.
+
+    with Outputs(a, b) as outputs:
+        write(outputs[a]); write(outputs[b])
+
+    They are written in a folder beside the first of them, so that moving them is a rename. What
+    else is written into `outputs.folder` under the first file's name (external data) moves along.
+    """
+
+    def __init__(self, *targets: Path) -> None:
+        self.targets = list(targets)
+        for target in targets:
+            check_writable(target)
+        self._folder: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        assert self._folder is not None, "used outside its with block"
+        return self._folder
+
+    def __enter__(self) -> Outputs:
+        first = self.targets[0]
+        self._folder = Path(tempfile.mkdtemp(prefix=f".{first.name}.", dir=first.parent))
+        return self
+
+    def __getitem__(self, target: Path) -> Path:
+        if target not in self.targets:
+            raise KeyError(target)
+        return self.folder / target.name
+
+    def add(self, *targets: Path) -> None:
+        """More files to move at the end."""
+        for target in targets:
+            check_writable(target)
+            self.targets.append(target)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                for target in self.targets:
+                    if (made := self.folder / target.name).exists():
+                        self._move(made, target)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @staticmethod
+    def _move(made: Path, target: Path) -> None:
+        try:
+            os.replace(made, target)
+        except OSError:  # another file system: copy beside it first, so that no half file is seen
+            part = target.with_name(f".{target.name}.part")
+            try:
+                shutil.copyfile(made, part)
+                os.replace(part, target)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    part.unlink()

@@ -1,0 +1,325 @@
+"""A tagged model: which module each node came from, read from what htp-opt wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import native
+from .errors import BadInput, MissingPackage
+from .files import Outputs
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True)
+class Context:
+    """Another module that a node could be said to belong to."""
+
+    tag: str
+    scope: str
+    evidence: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operation of the model."""
+
+    name: str
+    op_type: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tags: tuple[str, ...]  # its own tag first, then those of the modules that share it
+    tag: str | None = None
+    scope: str | None = None  # path of the deepest nn.Module
+    call: int = 0
+    evidence: str = ""
+    confidence: float = 0.0
+    contexts: tuple[Context, ...] = ()
+    reason: str = ""
+
+    @property
+    def is_constant(self) -> bool:
+        return self.op_type == "Constant" and not self.domain
+
+
+@dataclass(frozen=True)
+class Initializer:
+    """A weight, with all modules that use it."""
+
+    name: str
+    tags: tuple[str, ...]
+    scopes: tuple[str, ...]
+    parameter: str | None = None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    tied: str | None = None
+
+
+@dataclass(frozen=True)
+class Module:
+    """An nn.Module of the model that was exported."""
+
+    path: str
+    class_name: str
+    qualified: str
+    torch_nn: bool
+    tag: str
+    calls: int
+    nodes: int  # of its own, without constants
+    total_nodes: int  # with all modules below
+    parameters: tuple[Parameter, ...] = ()
+    aliases: tuple[str, ...] = ()
+    children: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+
+class TaggedModel:
+    """A tagged ONNX file. Made by `htp.export`, `htp.tag` and `htp.load`."""
+
+    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.metadata = metadata
+
+    def __repr__(self) -> str:
+        s = self.statistics
+        return (
+            f"TaggedModel({str(self.path)!r}: {s['nodes']} nodes, {s['modules']} modules, "
+            f"{100 * s['coverage']:.1f} % tagged)"
+        )
+
+    @property
+    def statistics(self) -> Mapping[str, Any]:
+        """Counts, coverage, evidence and confidence."""
+        statistics: Mapping[str, Any] = self.metadata["statistics"]
+        return statistics
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """Every node by its name, in the order of the file."""
+        return {name: _node(name, entry) for name, entry in self.metadata["nodes"].items()}
+
+    @cached_property
+    def initializers(self) -> dict[str, Initializer]:
+        return {
+            name: Initializer(
+                name, tuple(entry["tags"]), tuple(entry["scopes"]), entry["parameter"]
+            )
+            for name, entry in self.metadata["initializers"].items()
+        }
+
+    @cached_property
+    def modules(self) -> dict[str, Module]:
+        """Every module by its path, parents first; the root's path is ''."""
+        entries = self.metadata["hierarchy"]["modules"]
+        paths = {entry["path"] for entry in entries}
+        children: dict[str, list[str]] = {path: [] for path in paths}
+        for entry in entries:
+            if entry["path"]:
+                children[_parent(entry["path"], paths)].append(entry["path"])
+        return {e["path"]: _module(e, tuple(children[e["path"]])) for e in entries}
+
+    def node(self, name: str) -> Node:
+        """The node of that name, or the one that makes the value of that name."""
+        if name in self.nodes:
+            return self.nodes[name]
+        if name in self._producers:
+            return self.nodes[self._producers[name]]
+        raise BadInput(f"{self.path} has no node or value named {name!r}{_close(name, self.nodes)}")
+
+    def module(self, path: str) -> Module:
+        """The module at a path ('encoder.layer.0'), or with a tag ('/BertModel/BertEncoder')."""
+        if path in self.modules:
+            return self.modules[path]
+        for module in self.modules.values():
+            if path and not module.torch_nn and module.tag == path:
+                return module
+        raise BadInput(f"{self.path} has no module {path!r}{_close(path, self.modules)}")
+
+    def nodes_in(self, path: str, *, constants: bool = False) -> list[Node]:
+        """The nodes that a module and all modules below it made."""
+        module = self.module(path)
+        inside = set(self._below(module))
+        return [
+            node
+            for node in self.nodes.values()
+            if node.scope in inside and (constants or not node.is_constant)
+        ]
+
+    def tree(self, *, torch_nn: bool = True) -> str:
+        """The module tree as text, with the number of nodes that each module made."""
+        lines: list[str] = []
+        pending = [("", 0)]
+        while pending:
+            path, depth = pending.pop()
+            module = self.modules[path]
+            if torch_nn or not module.torch_nn:
+                calls = f", {module.calls} calls" if module.calls > 1 else ""
+                label = f"{module.name}: " if path else ""
+                lines.append(f"{'  ' * depth}{label}{module.class_name} ({module.total_nodes}{calls})")
+                depth += 1
+            pending += [(child, depth) for child in reversed(module.children)]
+        return "\n".join(lines)
+
+    def extract(self, path: str, output: str | os.PathLike[str] | None = None) -> Path:
+        """One module as a model of its own; writes and returns `output`."""
+        module = self.module(path)
+        name = module.path or module.class_name
+        target = Path(output or self.path.with_name(f"{self.path.stem}.{name}.onnx"))
+        with Outputs(target) as outputs:
+            native.run(
+                "htp-opt",
+                self.path,
+                "--htp-attach-hierarchy",
+                f"--htp-extract=module={module.path}",
+                "-o",
+                outputs[target],
+            )
+        return target
+
+    def outline(self, output: str | os.PathLike[str] | None = None) -> TaggedModel:
+        """The same model with one function for every module, equal ones shared."""
+        from .tagging import outline
+
+        return outline(self.path, output)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """The nodes that are no constants, with all that is known of them, and their edges."""
+        try:
+            import networkx
+        except ImportError:
+            raise MissingPackage("networkx", "to_networkx()", "graph") from None
+        graph = networkx.DiGraph(name=self.path.stem)
+        for node in self.nodes.values():
+            if not node.is_constant:
+                graph.add_node(
+                    node.name,
+                    op_type=node.op_type,
+                    tag=node.tag,
+                    scope=node.scope,
+                    call=node.call,
+                    evidence=node.evidence,
+                    confidence=node.confidence,
+                )
+        graph.add_edges_from(self.edges())
+        return graph
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Pairs of nodes where the second takes what the first makes; constants are left out."""
+        for node in self.nodes.values():
+            if node.is_constant:
+                continue
+            for producer in dict.fromkeys(self._producers.get(value) for value in node.inputs):
+                if producer and not self.nodes[producer].is_constant:
+                    yield producer, node.name
+
+    @cached_property
+    def _producers(self) -> dict[str, str]:
+        return {
+            value: node.name for node in self.nodes.values() for value in node.outputs if value
+        }
+
+    def _below(self, module: Module) -> Iterator[str]:
+        pending = [module.path]
+        while pending:
+            path = pending.pop()
+            yield path
+            pending += self.modules[path].children
+
+
+def _parent(path: str, paths: set[str]) -> str:
+    """The nearest path above that is in the tree: modules that never ran may be missing."""
+    while path:
+        path = path.rpartition(".")[0]
+        if path in paths:
+            return path
+    return ""
+
+
+def _close(name: str, names: Mapping[str, Any]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, names, n=3)
+    return f"; close to it: {', '.join(map(repr, close))}" if close else ""
+
+
+def _node(name: str, entry: Mapping[str, Any]) -> Node:
+    if entry["tag"] is None:
+        return Node(
+            name,
+            entry["op_type"],
+            entry["domain"],
+            tuple(entry["inputs"]),
+            tuple(entry["outputs"]),
+            (),
+        )
+    return Node(
+        name=name,
+        op_type=entry["op_type"],
+        domain=entry["domain"],
+        inputs=tuple(entry["inputs"]),
+        outputs=tuple(entry["outputs"]),
+        tags=tuple(entry["tags"]),
+        tag=entry["tag"],
+        scope=entry["scope"],
+        call=entry["call"],
+        evidence=entry["evidence"],
+        confidence=entry["confidence"],
+        contexts=tuple(Context(**context) for context in entry["contexts"]),
+        reason=entry["reason"],
+    )
+
+
+def _module(entry: Mapping[str, Any], children: tuple[str, ...]) -> Module:
+    return Module(
+        path=entry["path"],
+        class_name=entry["class"],
+        qualified=entry["qualified"],
+        torch_nn=entry["torch_nn"],
+        tag=entry["tag"],
+        calls=entry["calls"],
+        nodes=entry["nodes"],
+        total_nodes=entry["total_nodes"],
+        parameters=tuple(
+            Parameter(p["name"], p["kind"], tuple(p["shape"]), p["dtype"], p.get("tied"))
+            for p in entry["parameters"]
+        ),
+        aliases=tuple(entry.get("aliases", ())),
+        children=children,
+    )
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads an operation metadata file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            metadata = json.load(file)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    if not isinstance(metadata, dict) or metadata.get("format") != "htp-op-metadata":
+        raise BadInput(f"{path} is no operation metadata of HTP")
+    if metadata.get("version") != 1:
+        raise BadInput(f"{path} has version {metadata.get('version')!r}, expected 1")
+    return metadata
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="htp-")

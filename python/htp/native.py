@@ -1,0 +1,104 @@
+"""Finds and runs the native programs: htp-opt and htp-trace."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import MissingProgram, ProgramFailed
+
+PACKAGE = Path(__file__).resolve().parent
+_Argument = str | os.PathLike[str]
+
+
+def candidates(name: str) -> list[Path]:
+    """Where a program may be, best first: in the wheel, in a source tree's build, on the PATH."""
+    places = [PACKAGE / "bin" / name, PACKAGE.parent.parent / "build" / "bin" / name]
+    found = shutil.which(name)
+    return places + ([Path(found)] if found else [])
+
+
+def find(name: str) -> Path:
+    """The program's path."""
+    for place in candidates(name):
+        if place.is_file() and os.access(place, os.X_OK):
+            return place
+    raise MissingProgram(
+        f"{name} was not found beside the package, in a build folder or on the PATH: "
+        "install HTP with 'pip install .', or build it with 'make build'"
+    )
+
+
+def torch_library_folder() -> Path | None:
+    """The folder of LibTorch's libraries in this environment. Does not import torch."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(spec.submodule_search_locations[0]) / "lib"
+    return folder if folder.is_dir() else None
+
+
+def environment(name: str) -> dict[str, str]:
+    """htp-trace loads the LibTorch of this environment, wherever it was built."""
+    env = dict(os.environ)
+    if name == "htp-trace" and (folder := torch_library_folder()):
+        before = env.get("LD_LIBRARY_PATH")
+        env["LD_LIBRARY_PATH"] = f"{folder}:{before}" if before else str(folder)
+    return env
+
+
+class Running:
+    """A native program that was started and not waited for yet."""
+
+    def __init__(self, name: str, arguments: Sequence[_Argument]) -> None:
+        self.name = name
+        self.command = [str(find(name)), *map(os.fspath, arguments)]
+        try:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment(name),
+            )
+        except OSError as error:
+            raise MissingProgram(f"{self.command[0]} does not start: {error.strerror}") from error
+
+    def wait(self) -> str:
+        """What the program printed. Raises where it failed."""
+        try:
+            out, err = self.process.communicate()
+        except BaseException:
+            self.stop()
+            raise
+        if self.process.returncode:
+            raise ProgramFailed(
+                self.name, message(self.name, err, self.process.returncode), self.process.returncode
+            )
+        return out.decode("utf-8", "replace")
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def message(name: str, stderr: bytes, status: int) -> str:
+    """A program's own words, without a crash's stack dump."""
+    lines = stderr.decode("utf-8", "replace").splitlines()
+    if status == 127 or any("error while loading shared libraries" in line for line in lines):
+        return f"{name} does not start: {lines[-1] if lines else 'no message'} (see 'htp doctor')"
+    if status < 0:
+        reason = signal.Signals(-status).name
+        first = next((line for line in lines if line.strip()), "")
+        return f"{name} was ended by {reason}" + (f": {first}" if first else "")
+    return "\n".join(line for line in lines if line.strip())
+
+
+def run(name: str, *arguments: _Argument) -> str:
+    """Runs a program to its end and gives back what it printed."""
+    return Running(name, arguments).wait()
