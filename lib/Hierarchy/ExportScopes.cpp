@@ -121,6 +121,18 @@ void ExportTreeBuilder::add(const ExportScope &scope) {
   }
 }
 
+void ExportTreeBuilder::addParameters(ArrayRef<StringRef> names) {
+  for (StringRef name : names) {
+    size_t dot = name.rfind('.');
+    auto owner =
+        byPath.find(dot == StringRef::npos ? "" : name.take_front(dot));
+    if (owner == byPath.end())
+      continue;
+    Parameter &parameter = modules[owner->second].parameters.emplace_back();
+    parameter.name = name.drop_front(dot + 1).str();
+  }
+}
+
 ModuleTree ExportTreeBuilder::build() {
   byPath.clear();
   return modules.empty() ? ModuleTree()

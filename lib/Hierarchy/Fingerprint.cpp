@@ -49,8 +49,7 @@ static uint32_t canonicalBits(Int value) {
   return static_cast<uint32_t>(value);
 }
 
-template <typename T>
-static uint64_t sumOfMixes(ArrayRef<char> bytes) {
+template <typename T> static uint64_t sumOfMixes(ArrayRef<char> bytes) {
   uint64_t sum = 0;
   for (size_t i = 0, e = bytes.size() / sizeof(T); i != e; ++i) {
     T element;

@@ -18,12 +18,6 @@ using llvm::StringRef;
 using llvm::json::Path;
 namespace json = llvm::json;
 
-/// Deeper nesting than any of our files needs; LLVM's parser is recursive.
-inline constexpr unsigned kMaxNesting = 256;
-
-/// Parses `text`, whose nesting is checked first.
-llvm::Expected<json::Value> parse(StringRef text);
-
 inline bool reject(Path path, StringLiteral message) {
   path.report(message);
   return false;

@@ -6,6 +6,8 @@
 
 #include "HTP/Hierarchy/Trace.h"
 
+#include "HTP/Hierarchy/TreeJSON.h"
+
 #include "JSONReading.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -186,7 +188,7 @@ bool Reader::readBlock(const json::Value &value, TraceBlock &block, Path path) {
 //===----------------------------------------------------------------------===//
 
 Expected<Trace> Trace::parse(StringRef text) {
-  Expected<json::Value> value = reading::parse(text);
+  Expected<json::Value> value = parseJSON(text);
   if (!value)
     return value.takeError();
   Trace trace;

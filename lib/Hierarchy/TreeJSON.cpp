@@ -40,7 +40,10 @@ static unsigned nesting(StringRef text) {
   return deepest;
 }
 
-Expected<json::Value> reading::parse(StringRef text) {
+/// Deeper than any of our formats.
+static constexpr unsigned kMaxNesting = 256;
+
+Expected<json::Value> parseJSON(StringRef text) {
   if (unsigned depth = nesting(text); depth > kMaxNesting)
     return createStringError("nested %u levels deep, expected at most %u",
                              depth, kMaxNesting);
@@ -105,7 +108,7 @@ bool reading::readTree(const json::Object &object, ModuleTree &tree, Path path,
 }
 
 Expected<ModuleTree> treeFromJSON(StringRef text) {
-  Expected<json::Value> value = reading::parse(text);
+  Expected<json::Value> value = parseJSON(text);
   if (!value)
     return value.takeError();
   ModuleTree tree;

@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -17,9 +18,26 @@ namespace htp {
 using namespace mlir;
 using namespace htp;
 
+static bool isOurs(NamedAttribute attribute) {
+  return attribute.getName().strref().starts_with("htp.");
+}
+
+static void stripArguments(FunctionOpInterface function) {
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+    for (NamedAttribute attribute : llvm::to_vector(function.getArgAttrs(i)))
+      if (isOurs(attribute))
+        function.removeArgAttr(i, attribute.getName());
+  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
+    for (NamedAttribute attribute : llvm::to_vector(function.getResultAttrs(i)))
+      if (isOurs(attribute))
+        function.removeResultAttr(i, attribute.getName());
+}
+
 namespace {
 struct Strip : htp::impl::HTPStripBase<Strip> {
   void runOnOperation() override {
+    if (auto module = dyn_cast<mlir::ModuleOp>(getOperation()))
+      removeEmbeddedTags(module);
     getOperation()->walk([](Operation *op) {
       if (isa<HierarchyOp>(op)) {
         op->erase();
@@ -27,8 +45,10 @@ struct Strip : htp::impl::HTPStripBase<Strip> {
       }
       for (NamedAttribute attribute :
            llvm::to_vector(op->getDiscardableAttrs()))
-        if (attribute.getName().strref().starts_with("htp."))
+        if (isOurs(attribute))
           op->removeDiscardableAttr(attribute.getName());
+      if (auto function = dyn_cast<FunctionOpInterface>(op))
+        stripArguments(function);
       op->setLoc(stripScopes(op->getLoc()));
       return WalkResult::advance();
     });

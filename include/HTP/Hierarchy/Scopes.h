@@ -114,6 +114,8 @@ std::optional<SourceLine> lastSourceLine(llvm::StringRef stackTrace);
 class ExportTreeBuilder {
 public:
   void add(const ExportScope &scope);
+  /// Gives parameters, named by their paths, to the modules that own them.
+  void addParameters(llvm::ArrayRef<llvm::StringRef> names);
   bool empty() const { return modules.empty(); }
   ModuleTree build();
 

@@ -11,6 +11,10 @@
 
 namespace htp {
 
+/// Parses JSON. LLVM's parser is recursive: text that is nested deeper than any
+/// of our formats is an error here, not a crash.
+llvm::Expected<llvm::json::Value> parseJSON(llvm::StringRef text);
+
 /// `{"version": 1, "modules": […]}`, each module as in trace.json.
 llvm::json::Value treeToJSON(const ModuleTree &tree);
 

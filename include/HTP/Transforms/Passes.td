@@ -7,12 +7,64 @@
 
 include "mlir/Pass/PassBase.td"
 
+def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
+  let summary = "Give a model its module tree and every op what it says itself";
+  let description = [{
+    Writes the tree of `nn.Module`s into the IR (`htp.hierarchy`), and on every
+    op that says so itself which module made it: the attribute `htp.tag`, and
+    the same scope in the location, with the line of Python code where it is
+    known. Initializers get the parameter they are (`htp.parameter`) and the
+    modules that read it (`htp.users`).
+
+    The tree comes from the trace; without one, from a model that was tagged
+    before, from the notes of the torch.export-based exporter, or from the
+    scopes in names, in this order (`from` names one of them).
+
+    What an op says, the strongest first:
+
+    1. the exporter's notes (`pkg.torch.onnx.name_scopes`): evidence `metadata`
+    2. the scope in its name (`name`) or in the name of a value that it makes
+       (`value-name`), checked against the tree; a value with the name of a
+       traced value, where the dataflow agrees (`value-name`)
+    3. a parameter that it reads, by name, by contents, or by contents in
+       another order, through Identity, Cast, Transpose, QuantizeLinear and
+       DequantizeLinear (`parameter`)
+
+    What could be two modules is no answer. Where sources disagree the others
+    are in the tag's contexts. Ops that a tagged file has an answer for keep it,
+    unless a trace is given.
+
+    ```mlir
+    %0 = "onnx.Relu"(%x) {onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"act", evidence = "name", confidence = 9.9e-01, reason = "node name /act/Relu">,
+                          onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32> loc(fused<{htp.scope = "act"}>["/act/Relu"])
+    ```
+
+    With `from=locations` attributes that another tool has dropped are rebuilt
+    from the locations, which survive.
+  }];
+  let options = [
+    Option<"trace", "trace", "std::string", /*default=*/"",
+           "Trace of the model: trace.json, or a .pt or .pt2 archive (htp-trace is then run)">,
+    Option<"from", "from", "std::string", /*default=*/"\"auto\"",
+           "Where the tree comes from: auto, trace, hierarchy, metadata, names or locations">
+  ];
+  let statistics = [
+    Statistic<"numNodes", "nodes", "Nodes of the model">,
+    Statistic<"numTagged", "tagged", "Nodes that got an answer">,
+    Statistic<"numParameters", "parameters", "Parameters of the tree that are in the graph">
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
 def HTPStrip : Pass<"htp-strip"> {
   let summary = "Remove everything that HTP added";
   let description = [{
     Removes the module tree (`htp.hierarchy`), all `htp.*` attributes of ops,
-    arguments and results, and HTP's scopes in locations. A model that was
-    tagged and stripped is the model as it was.
+    arguments and results, HTP's scopes in locations, and what a tagged ONNX
+    file holds in its metadata. A model that was tagged and stripped is the
+    model as it was.
 
     ```mlir
     %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"act">} : (tensor<4xf32>) -> tensor<4xf32> loc(fused<{htp.scope = "act"}>["Relu_1"])

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tags inside an ONNX model. In the IR a tag is HTP's attribute; in a file it
+// is metadata: of a node `htp.tag`, `htp.scope`, `htp.call`, `htp.evidence`,
+// `htp.confidence`, `htp.contexts`; of an initializer or a graph input
+// `htp.parameter` and `htp.tags`; of the model `htp.hierarchy`. These functions
+// go between the two. They work on the IR before the exporter and after the
+// importer, which keep metadata as it is.
+
+#ifndef HTP_TARGET_ONNX_TAGS_H
+#define HTP_TARGET_ONNX_TAGS_H
+
+#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Hierarchy/ModuleTree.h"
+
+namespace htp {
+
+/// Where tags go.
+enum class TagStorage {
+  /// Into metadata: valid ONNX.
+  Metadata,
+  /// Into the node attributes `source_module` and `hierarchy_tags`, which
+  /// onnx.checker and ONNX Runtime reject.
+  Attribute
+};
+
+struct TagOptions {
+  TagStorage storage = TagStorage::Metadata;
+  /// Keep the classes of torch.nn as components of tags.
+  bool torchNN = false;
+};
+
+/// Writes the tags of `module` into its metadata, in place of what an earlier
+/// run wrote, and removes HTP's own attributes, so that the result is a plain
+/// ONNX model. Keys that other tools read (`namespace`,
+/// `pkg.torch.onnx.name_scopes`, `pkg.torch.onnx.class_hierarchy`) are added
+/// where they are missing, and `ir_version` is raised to 10, the first with
+/// metadata on nodes. A module without a tag is left as it is.
+void embedTags(mlir::ModuleOp module, const TagOptions &options = {});
+
+/// Removes everything that embedTags wrote and restores what it changed.
+void removeEmbeddedTags(mlir::ModuleOp module);
+
+/// The tree in the metadata of a model that was tagged before; nothing where
+/// there is none.
+llvm::Expected<std::optional<ModuleTree>> embeddedTree(mlir::ModuleOp module);
+
+/// The tag in the metadata of a node, or null.
+TagAttr embeddedTag(mlir::Operation *op);
+
+/// The modules that read a value (a parameter), through copies of it, by the
+/// tags of the nodes; in order, each once.
+llvm::SmallVector<llvm::StringRef> taggedReaders(mlir::Value value);
+
+} // namespace htp
+
+#endif // HTP_TARGET_ONNX_TAGS_H

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-attach-hierarchy: the module tree, and what each op says itself about
+// the module that made it.
+//
+//   "onnx.MatMul"(%x, %w) {onnx_node_name = "/encoder/fc/MatMul"}
+//
+// becomes, where the tree has a module `encoder.fc`,
+//
+//   "onnx.MatMul"(%x, %w) {htp.tag = #htp.tag<"encoder.fc", evidence = "name",
+//   …>, …}
+//       loc(fused<{htp.scope = "encoder.fc"}>["/encoder/fc/MatMul"])
+
+#include "DirectEvidence.h"
+#include "HierarchySource.h"
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Target/ONNX/Tags.h"
+#include "HTP/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPATTACHHIERARCHY
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+/// An op that other tools made of ops of several modules.
+static constexpr double kSeveralScopes = 0.7;
+static constexpr double kOneScope = 0.99;
+
+/// What `from=` names; nothing for `auto`, an error for what it cannot be.
+static FailureOr<std::optional<HierarchySource>>
+parseSource(StringRef text, bool hasTrace, Location loc) {
+  if (text == "auto")
+    return std::optional<HierarchySource>();
+  auto source = llvm::StringSwitch<std::optional<HierarchySource>>(text)
+                    .Case("trace", HierarchySource::Trace)
+                    .Case("hierarchy", HierarchySource::Hierarchy)
+                    .Case("metadata", HierarchySource::Metadata)
+                    .Case("names", HierarchySource::Names)
+                    .Case("locations", HierarchySource::Locations)
+                    .Default(std::nullopt);
+  if (!source)
+    return emitError(loc)
+           << "from=" << text
+           << " is unknown, expected auto, trace, hierarchy, metadata, names "
+              "or locations";
+  if (source == HierarchySource::Trace && !hasTrace)
+    return emitError(loc, "from=trace needs a trace, expected trace=FILE");
+  return source;
+}
+
+/// The tag that the scopes of `op`'s location make, or null. Where there are
+/// several it belongs to what their modules share.
+static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
+  SmallVector<Scope, 1> scopes = findScopes(op->getLoc());
+  MLIRContext *context = op->getContext();
+  if (scopes.empty())
+    return {};
+  if (scopes.size() == 1)
+    return TagAttr::get(context, scopes[0].path, scopes[0].call, "location",
+                        kOneScope);
+  SmallVector<ModuleId> modules;
+  SmallVector<ContextAttr> contexts;
+  for (Scope scope : scopes) {
+    modules.push_back(tree.nearest(scope.path));
+    contexts.push_back(
+        ContextAttr::get(context, scope.path, "location", kSeveralScopes));
+  }
+  return TagAttr::get(context, tree[tree.lowestCommonAncestor(modules)].path, 0,
+                      "location", kSeveralScopes,
+                      "made of ops of several modules", contexts);
+}
+
+namespace {
+struct AttachHierarchy : htp::impl::HTPAttachHierarchyBase<AttachHierarchy> {
+  using HTPAttachHierarchyBase::HTPAttachHierarchyBase;
+
+  void runOnOperation() override;
+
+private:
+  FailureOr<ModuleTree> chooseTree(const Trace *known,
+                                   std::optional<HierarchySource> source);
+  void attachFromLocations(const ModuleTree &tree);
+  void attachEvidence(const ModuleTree &tree, const Trace *known);
+  void attachParameters(const ModuleTree &tree,
+                        const ParameterValues &parameters);
+  void checkTraceFits(const ParameterValues &parameters, size_t nodes,
+                      size_t tagged);
+};
+} // namespace
+
+void AttachHierarchy::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  auto source = parseSource(from, !trace.empty(), module.getLoc());
+  if (failed(source))
+    return signalPassFailure();
+  std::shared_ptr<const Trace> known;
+  if (!trace.empty()) {
+    auto loaded = loadTrace(trace);
+    if (!loaded) {
+      module.emitError("no trace: ") << llvm::toString(loaded.takeError());
+      return signalPassFailure();
+    }
+    known = *loaded;
+  }
+  FailureOr<ModuleTree> tree = chooseTree(known.get(), *source);
+  if (failed(tree))
+    return signalPassFailure();
+  toIR(*tree, module);
+  if (*source == HierarchySource::Locations)
+    attachFromLocations(*tree);
+  else
+    attachEvidence(*tree, known.get());
+}
+
+FailureOr<ModuleTree>
+AttachHierarchy::chooseTree(const Trace *known,
+                            std::optional<HierarchySource> source) {
+  mlir::ModuleOp module = getOperation();
+  if (known && (!source || source == HierarchySource::Trace))
+    return known->tree;
+  SmallVector<HierarchySource> tried;
+  // The tree in the IR knows classes, which locations do not.
+  if (!source || source == HierarchySource::Locations)
+    tried.push_back(HierarchySource::Hierarchy);
+  if (source)
+    tried.push_back(*source);
+  else
+    tried.append({HierarchySource::Metadata, HierarchySource::Names});
+  for (HierarchySource from : tried) {
+    llvm::Expected<std::optional<ModuleTree>> tree = findTree(module, from);
+    if (!tree)
+      return module.emitError(
+                 "the model's metadata 'htp.hierarchy' is broken: ")
+             << llvm::toString(tree.takeError());
+    if (*tree)
+      return std::move(**tree);
+  }
+  module.emitWarning("the model says nothing about its modules: no trace is "
+                     "given, and it has no htp.hierarchy, no notes of an "
+                     "exporter, no scopes in names; every op belongs to the "
+                     "root");
+  return ModuleTree();
+}
+
+void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
+  forEachNode(getOperation(), [&](Operation *op) {
+    ++numNodes;
+    TagAttr tag = getTag(op);
+    if (!tag && (tag = tagFromLocation(op, tree)))
+      // The location stays as it is: it says more than one scope can.
+      op->setAttr(kTagAttr, tag);
+    numTagged += static_cast<bool>(tag);
+  });
+}
+
+void AttachHierarchy::attachEvidence(const ModuleTree &tree,
+                                     const Trace *known) {
+  mlir::ModuleOp module = getOperation();
+  DirectEvidence evidence(module, tree, known);
+  size_t nodes = 0, tagged = 0;
+  forEachNode(module, [&](Operation *op) {
+    ++nodes;
+    TagAttr before = getTag(op);
+    if (before && before.getEvidence() == "override") {
+      ++tagged;
+      return;
+    }
+    TagAttr tag = known ? TagAttr() : embeddedTag(op);
+    if (!tag || !tree.contains(tag.getPath()))
+      tag = evidence.tag(op);
+    if (tag) {
+      ++tagged;
+      setTag(op, tag, evidence.sources(op));
+    } else if (before && !tree.contains(before.getPath())) {
+      // A tag of another tree.
+      op->removeAttr(kTagAttr);
+      op->setLoc(stripScopes(op->getLoc()));
+    }
+  });
+  attachParameters(tree, evidence.getParameters());
+  numNodes += nodes;
+  numTagged += tagged;
+  if (known)
+    checkTraceFits(evidence.getParameters(), nodes, tagged);
+}
+
+void AttachHierarchy::attachParameters(const ModuleTree &tree,
+                                       const ParameterValues &parameters) {
+  Builder builder(&getContext());
+  for (const auto &[value, parameter] : parameters.all()) {
+    auto path = builder.getStringAttr(parameter.path);
+    SmallVector<StringRef> users = taggedReaders(value);
+    if (users.empty())
+      for (ModuleId id : parameter.modules)
+        users.push_back(tree[id].path);
+    ArrayAttr usersAttr = builder.getStrArrayAttr(users);
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto function =
+          cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+      function.setArgAttr(argument.getArgNumber(), kParameterAttr, path);
+      function.setArgAttr(argument.getArgNumber(), kUsersAttr, usersAttr);
+    } else if (Operation *op = value.getDefiningOp(); isInitializer(op)) {
+      op->setAttr(kParameterAttr, path);
+      op->setAttr(kUsersAttr, usersAttr);
+    }
+  }
+}
+
+/// A trace of another model answers little, and what it answers is worth
+/// little: say so.
+void AttachHierarchy::checkTraceFits(const ParameterValues &parameters,
+                                     size_t nodes, size_t tagged) {
+  numParameters += parameters.matched();
+  if (parameters.matched() * 2 >= parameters.total())
+    return;
+  getOperation().emitWarning("the trace may be of another model: ")
+      << parameters.matched() << " of its " << parameters.total()
+      << " parameters and " << tagged << " of the model's " << nodes
+      << " nodes match";
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "DirectEvidence.h"
+
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+
+using namespace mlir;
+
+namespace htp {
+
+/// How often an answer of each source is right where it stands alone.
+static constexpr double kNotes = 0.99, kName = 0.99, kValueName = 0.98,
+                        kTracedName = 0.98, kParameter = 0.97;
+/// Where another source of the same rank disagrees.
+static constexpr double kDisputed = 0.7;
+
+static constexpr StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
+static constexpr StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
+
+DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
+                               const Trace *trace)
+    : tree(tree), trace(trace), scopes(tree), parameters(module, tree, trace) {
+  if (trace)
+    traced.emplace(module, *trace, parameters);
+}
+
+//===----------------------------------------------------------------------===//
+// Sources
+//===----------------------------------------------------------------------===//
+
+/// The traced op that the exporter's notes or the value names point at.
+const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
+  if (!traced)
+    return nullptr;
+  if (StringAttr notes = getMetadata(op, kNameScopes))
+    if (auto scope = parseExportScope(notes, ""))
+      if (const TraceOp *named = traced->named(scope->value);
+          named && trace->tree[named->module].path == scope->frames.back().path)
+        return named;
+  return traced->find(op);
+}
+
+std::optional<Claim> DirectEvidence::fromNotes(Operation *op) const {
+  StringAttr notes = getMetadata(op, kNameScopes);
+  auto scope = notes ? parseExportScope(notes, "") : std::nullopt;
+  if (!scope)
+    return std::nullopt;
+  const ExportScope::Frame &frame = scope->frames.back();
+  std::optional<ModuleId> id = tree.find(frame.path);
+  if (!id)
+    return std::nullopt;
+  // The exporter's notes do not count calls; the trace does.
+  const TraceOp *named = tracedOp(op);
+  int64_t call = named ? named->call : frame.call;
+  return Claim{{*id, call}, "metadata", kNotes, kNameScopes.str()};
+}
+
+std::optional<Claim> DirectEvidence::fromNodeName(Operation *op) const {
+  StringRef name = getNodeName(op);
+  auto where = scopes.resolveNode(name, getOpType(op));
+  if (!where)
+    return std::nullopt;
+  return Claim{*where, "name", kName, ("node name " + name).str()};
+}
+
+std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
+  for (Value result : op->getResults()) {
+    StringRef name = getValueName(result);
+    if (auto where = scopes.resolveValue(name))
+      return Claim{*where, "value-name", kValueName,
+                   ("value name " + name).str()};
+  }
+  return std::nullopt;
+}
+
+std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
+  const TraceOp *named = traced ? traced->find(op) : nullptr;
+  auto id = named ? tree.find(trace->tree[named->module].path) : std::nullopt;
+  if (!id)
+    return std::nullopt;
+  return Claim{{*id, named->call},
+               "value-name",
+               kTracedName,
+               "traced value " + named->outputs.front().name};
+}
+
+std::optional<Claim>
+DirectEvidence::fromParameter(const ParameterValue &parameter,
+                              bool copy) const {
+  if (parameter.modules.size() != 1)
+    return std::nullopt;
+  std::string reason = ((copy ? "copy of " : "reads ") + parameter.path + ", " +
+                        describe(parameter.match))
+                           .str();
+  return Claim{{parameter.modules.front(), 0}, "parameter", kParameter, reason};
+}
+
+/// All parameters that the node reads must be of one module.
+std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
+  for (Value result : op->getResults())
+    if (const ParameterValue *parameter = parameters.find(result))
+      return fromParameter(*parameter, /*copy=*/true);
+  std::optional<Claim> answer;
+  for (Value operand : op->getOperands()) {
+    const ParameterValue *parameter = parameters.find(operand);
+    if (!parameter)
+      continue;
+    std::optional<Claim> claim = fromParameter(*parameter, /*copy=*/false);
+    if (!claim || (answer && answer->where.module != claim->where.module))
+      return std::nullopt;
+    if (!answer)
+      answer = std::move(claim);
+  }
+  return answer;
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
+  SmallVector<Claim, 3> all;
+  auto add = [&](std::optional<Claim> claim) {
+    if (claim)
+      all.push_back(std::move(*claim));
+  };
+  add(fromNotes(op));
+  // An optimizer names a node that it makes after one of those that it
+  // replaces; the value keeps the name of the last of them.
+  std::optional<Claim> node = fromNodeName(op), value = fromValueNames(op);
+  if (node && value && !(node->where == value->where)) {
+    node->confidence = value->confidence = kDisputed;
+    std::swap(node, value);
+  }
+  add(std::move(node));
+  add(std::move(value));
+  add(fromTracedNames(op));
+  add(fromParameters(op));
+  return all;
+}
+
+TagAttr DirectEvidence::tag(Operation *op) const {
+  SmallVector<Claim, 3> all = claims(op);
+  if (all.empty())
+    return {};
+  MLIRContext *context = op->getContext();
+  const Claim &first = all.front();
+  SmallVector<ContextAttr> contexts;
+  SmallVector<ModuleId> named = {first.where.module};
+  for (const Claim &claim : llvm::drop_begin(all)) {
+    if (llvm::is_contained(named, claim.where.module))
+      continue;
+    named.push_back(claim.where.module);
+    contexts.push_back(ContextAttr::get(context, tree[claim.where.module].path,
+                                        claim.evidence, claim.confidence));
+  }
+  return TagAttr::get(context, tree[first.where.module].path, first.where.call,
+                      first.evidence, first.confidence, first.reason, contexts);
+}
+
+SmallVector<Location, 1> DirectEvidence::sources(Operation *op) const {
+  std::optional<SourceLine> line;
+  if (StringAttr stack = getMetadata(op, kStackTrace))
+    line = lastSourceLine(stack);
+  if (const TraceOp *named = line ? nullptr : tracedOp(op);
+      named && !named->file.empty())
+    line = SourceLine{named->file, static_cast<unsigned>(named->line)};
+  if (!line)
+    return {};
+  return {FileLineColLoc::get(op->getContext(), line->file, line->line, 0)};
+}
+
+} // namespace htp

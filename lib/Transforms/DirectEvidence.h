@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a node itself says about the module that made it: notes of the
+// exporter, scopes in names, parameters that it reads.
+
+#ifndef HTP_LIB_TRANSFORMS_DIRECTEVIDENCE_H
+#define HTP_LIB_TRANSFORMS_DIRECTEVIDENCE_H
+
+#include "ParameterEvidence.h"
+#include "TracedNames.h"
+
+#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Hierarchy/Scopes.h"
+
+namespace htp {
+
+/// One source's answer.
+struct Claim {
+  ModuleCall where;
+  llvm::StringRef evidence;
+  double confidence = 1.0;
+  std::string reason;
+};
+
+/// Evidence 1 to 3 for every node of a model.
+class DirectEvidence {
+public:
+  /// `trace` may be null.
+  DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
+                 const Trace *trace);
+
+  /// All answers for `op`, the strongest first.
+  llvm::SmallVector<Claim, 3> claims(mlir::Operation *op) const;
+
+  /// The tag that the answers make, or null: the strongest wins, modules that
+  /// others name are contexts.
+  TagAttr tag(mlir::Operation *op) const;
+
+  /// The line of Python code that made `op`, where it is known.
+  llvm::SmallVector<mlir::Location, 1> sources(mlir::Operation *op) const;
+
+  const ParameterValues &getParameters() const { return parameters; }
+
+private:
+  const ModuleTree &tree;
+  const Trace *trace;
+  ScopeResolver scopes;
+  ParameterValues parameters;
+  std::optional<TracedNames> traced;
+
+  std::optional<Claim> fromNotes(mlir::Operation *op) const;
+  std::optional<Claim> fromNodeName(mlir::Operation *op) const;
+  std::optional<Claim> fromValueNames(mlir::Operation *op) const;
+  std::optional<Claim> fromTracedNames(mlir::Operation *op) const;
+  std::optional<Claim> fromParameters(mlir::Operation *op) const;
+  std::optional<Claim> fromParameter(const ParameterValue &parameter,
+                                     bool copy) const;
+  const TraceOp *tracedOp(mlir::Operation *op) const;
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_DIRECTEVIDENCE_H

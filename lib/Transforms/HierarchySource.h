@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where the module tree of a model comes from.
+
+#ifndef HTP_LIB_TRANSFORMS_HIERARCHYSOURCE_H
+#define HTP_LIB_TRANSFORMS_HIERARCHYSOURCE_H
+
+#include "HTP/Hierarchy/ModuleTree.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace htp {
+
+/// The sources of a tree, the best first.
+enum class HierarchySource {
+  Trace,     ///< a trace of the PyTorch model
+  Hierarchy, ///< `htp.hierarchy`, in the IR or in the metadata of a tagged file
+  Metadata,  ///< what the torch.export-based exporter notes on nodes
+  Names,     ///< scopes in names, names of parameters
+  Locations  ///< scopes in locations
+};
+
+/// The tree that the model itself holds in `source` (not a trace); nothing
+/// where it holds none there.
+llvm::Expected<std::optional<ModuleTree>> findTree(mlir::ModuleOp module,
+                                                   HierarchySource source);
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_HIERARCHYSOURCE_H

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "TracedNames.h"
+
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+
+using namespace mlir;
+
+namespace htp {
+
+/// More reads than this say nothing: a value that depends on half the model.
+static constexpr size_t kMaxReads = 32;
+
+TracedNames::TracedNames(mlir::ModuleOp module, const Trace &trace,
+                         const ParameterValues &parameters)
+    : parameters(parameters) {
+  forEachOp(trace.ops, [&](const TraceOp &op) {
+    for (const TraceValue &output : op.outputs) {
+      makers[output.value] = &op;
+      if (!output.name.empty())
+        byName.try_emplace(output.name, &op);
+    }
+  });
+  forEachNode(module, [&](Operation *op) {
+    for (Value result : op->getResults())
+      if (byName.contains(getValueName(result)))
+        graphNames.insert(getValueName(result));
+  });
+  if (graphNames.empty())
+    return;
+
+  // What a node reads comes before it, and so does what a traced op reads:
+  // going in order, every lookup finds what it needs.
+  forEachOp(trace.ops,
+            [&](const TraceOp &op) { traceReads[&op] = readsOf(op); });
+  llvm::StringSet<> certainKeys;
+  forEachNode(module, [&](Operation *op) {
+    nodeReads[op] = readsOf(op);
+    check(op, certainKeys);
+  });
+}
+
+StringRef TracedNames::key(StringRef prefix, StringRef text) {
+  return keys.insert((prefix + text).str()).first->getKey();
+}
+
+const TraceOp *TracedNames::candidate(Operation *op) const {
+  for (Value result : op->getResults())
+    if (const TraceOp *traced = byName.lookup(getValueName(result)))
+      return traced;
+  return nullptr;
+}
+
+/// Adds `more` to `reads`, or gives up.
+static void append(std::optional<SmallVector<StringRef, 4>> &reads,
+                   const std::optional<SmallVector<StringRef, 4>> &more) {
+  if (!reads || !more) {
+    reads = std::nullopt;
+    return;
+  }
+  for (StringRef read : *more)
+    if (!llvm::is_contained(*reads, read))
+      reads->push_back(read);
+  if (reads->size() > kMaxReads)
+    reads = std::nullopt;
+}
+
+TracedNames::Reads TracedNames::readsOf(const TraceOp &op) {
+  Reads reads = SmallVector<StringRef, 4>();
+  forEachArgument(op.inputs, [&](const TraceArgument &argument) {
+    if (argument.kind == TraceArgument::Kind::Parameter) {
+      append(reads, SmallVector<StringRef, 4>{
+                        key("p:", parameters.identity(argument.parameter))});
+      return;
+    }
+    const TraceOp *maker = argument.kind == TraceArgument::Kind::Value
+                               ? makers.lookup(argument.value)
+                               : nullptr;
+    if (!maker)
+      return;
+    for (const TraceValue &output : maker->outputs)
+      if (output.value == argument.value && graphNames.contains(output.name)) {
+        append(reads, SmallVector<StringRef, 4>{key("v:", output.name)});
+        return;
+      }
+    append(reads, traceReads.lookup(maker));
+  });
+  return reads;
+}
+
+TracedNames::Reads TracedNames::readsOf(Operation *op) {
+  Reads reads = SmallVector<StringRef, 4>();
+  for (Value operand : op->getOperands()) {
+    if (const ParameterValue *parameter = parameters.find(operand)) {
+      append(reads, SmallVector<StringRef, 4>{
+                        key("p:", parameters.identity(parameter->path))});
+      continue;
+    }
+    if (graphNames.contains(getValueName(operand)))
+      append(reads,
+             SmallVector<StringRef, 4>{key("v:", getValueName(operand))});
+    else if (Operation *maker = operand.getDefiningOp())
+      if (isNode(maker))
+        append(reads, nodeReads.lookup(maker));
+  }
+  return reads;
+}
+
+void TracedNames::check(Operation *op, llvm::StringSet<> &certainKeys) {
+  const TraceOp *traced = candidate(op);
+  if (!traced)
+    return;
+  const Reads &reads = nodeReads[op], &expected = traceReads[traced];
+  if (!reads || !expected)
+    return;
+  auto isExpected = [&](StringRef read) {
+    return llvm::is_contained(*expected, read);
+  };
+  auto isCertain = [&](StringRef read) {
+    return read.starts_with("p:") || certainKeys.contains(read);
+  };
+  if (!llvm::all_of(*reads, isExpected) || !llvm::any_of(*reads, isCertain))
+    return;
+  certain[op] = traced;
+  for (Value result : op->getResults())
+    if (graphNames.contains(getValueName(result)))
+      certainKeys.insert(key("v:", getValueName(result)));
+}
+
+} // namespace htp

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Values that still have the name of the traced value they are. Graphs of the
+// torch.export-based exporter keep such names ("linear_4"), but the exporter
+// decomposes ops first and numbers the values anew: a name alone may be that of
+// another value of the same kind. So a name counts only where the dataflow
+// agrees: everything that the node reads, back to names that both sides have,
+// is what the traced op reads, and something of it is certain.
+
+#ifndef HTP_LIB_TRANSFORMS_TRACEDNAMES_H
+#define HTP_LIB_TRANSFORMS_TRACEDNAMES_H
+
+#include "ParameterEvidence.h"
+
+#include "HTP/Hierarchy/Trace.h"
+
+namespace htp {
+
+class TracedNames {
+public:
+  TracedNames(mlir::ModuleOp module, const Trace &trace,
+              const ParameterValues &parameters);
+
+  /// The traced op that made the node's value, or null.
+  const TraceOp *find(mlir::Operation *op) const { return certain.lookup(op); }
+
+  /// The traced op whose output has this name, unchecked, or null.
+  const TraceOp *named(llvm::StringRef name) const {
+    return byName.lookup(name);
+  }
+
+private:
+  /// What is read, sorted: "v:" and a name that both sides have, "p:" and a
+  /// parameter. Nothing where it is too much to be told.
+  using Reads = std::optional<llvm::SmallVector<llvm::StringRef, 4>>;
+
+  const ParameterValues &parameters;
+  llvm::StringMap<const TraceOp *> byName;
+  llvm::DenseMap<TraceValueId, const TraceOp *> makers;
+  llvm::StringSet<> graphNames, keys;
+  llvm::DenseMap<const TraceOp *, Reads> traceReads;
+  llvm::DenseMap<mlir::Operation *, Reads> nodeReads;
+  llvm::DenseMap<mlir::Operation *, const TraceOp *> certain;
+
+  llvm::StringRef key(llvm::StringRef prefix, llvm::StringRef text);
+  const TraceOp *candidate(mlir::Operation *op) const;
+  Reads readsOf(const TraceOp &op);
+  Reads readsOf(mlir::Operation *op);
+  void check(mlir::Operation *op, llvm::StringSet<> &certainKeys);
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_TRACEDNAMES_H

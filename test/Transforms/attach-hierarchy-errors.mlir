@@ -1,0 +1,31 @@
+// RUN: split-file %s %t
+// RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=trace=%t/gone.json 2>&1 | FileCheck %s --check-prefix=GONE
+// RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=trace=%t/broken.json 2>&1 | FileCheck %s --check-prefix=BROKEN
+// RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=trace=%t/schema.json 2>&1 | FileCheck %s --check-prefix=SCHEMA
+// RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=from=elsewhere 2>&1 | FileCheck %s --check-prefix=FROM
+// RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=from=trace 2>&1 | FileCheck %s --check-prefix=NOTRACE
+// RUN: not htp-opt %t/tree.mlir --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=TREE
+// RUN: htp-opt %t/empty.mlir --htp-attach-hierarchy=trace=%S/Inputs/net.trace.json 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: htp-opt %t/empty.mlir --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=NOTHING
+
+// GONE: error: no trace: '{{.*}}gone.json': {{[Nn]}}o such file
+// BROKEN: error: no trace: '{{.*}}broken.json': not JSON
+// SCHEMA: error: no trace: '{{.*}}schema.json': no module has this path at trace.ops[0].module, found 'encoder'
+// FROM: error: from=elsewhere is unknown, expected auto, trace, hierarchy, metadata, names or locations
+// NOTRACE: error: from=trace needs a trace, expected trace=FILE
+// TREE: error: the model's metadata 'htp.hierarchy' is broken: missing, expected array at hierarchy.modules
+// OTHER: warning: the trace may be of another model: 0 of its 2 parameters and 0 of the model's 0 nodes match
+// NOTHING: warning: the model says nothing about its modules
+
+//--- empty.mlir
+module {}
+
+//--- tree.mlir
+module attributes {onnx.metadata_props = [["htp.hierarchy", "{}"]]} {}
+
+//--- broken.json
+{"format":
+
+//--- schema.json
+{"format": "htp-trace", "version": 1, "modules": [{"path": "", "class": "Net"}], "inputs": [],
+ "ops": [{"kind": "aten::add", "module": "encoder"}], "outputs": []}

@@ -1,0 +1,61 @@
+// RUN: htp-opt %s -allow-unregistered-dialect --htp-attach-hierarchy=trace=%S/Inputs/net.trace.json -split-input-file -mlir-print-debuginfo -mlir-print-local-scope | FileCheck %s
+
+// Names: a child of a called Sequential repeats it, a second call adds _1.
+
+// CHECK: htp.hierarchy @Net : "demo.Net" {
+// CHECK: htp.module @layer : "torch.nn.modules.container.Sequential" torch_nn
+// CHECK: htp.module @layer.0 : "torch.nn.modules.linear.Linear" torch_nn calls 2 parameters [#htp.parameter<"weight" : tensor<2x2xf32>, hash = 1, values = 2>
+// CHECK: htp.module @act : "demo.Act"
+// CHECK-LABEL: func @names
+func.func @names(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "name", confidence = 9.900000e-01, reason = "node name /layer/layer.0/MatMul">{{.*}}loc(fused<{htp.scope = "layer.0"}>["m"])
+  %0 = "t.MatMul"(%x, %x) {onnx_node_name = "/layer/layer.0/MatMul"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> loc("m")
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name"{{.*}}loc(fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>
+  %1 = "t.MatMul"(%0, %x) {onnx_node_name = "/layer/layer.0_1/MatMul"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // An optimizer's node: its value's name says more than its own.
+  // CHECK: "t.FusedGemm"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name", confidence = 0.69999999999999996, reason = "value name /act/Relu_output_0", contexts = [#htp.context<"layer.0", evidence = "name", confidence = 0.69999999999999996>]>
+  %2 = "t.FusedGemm"(%1, %x) {onnx_node_name = "/layer/layer.0/Gemm/GemmActivationFusion", onnx_output_names = ["/act/Relu_output_0"]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // A third call that never was, a module that the tree does not have: no answer.
+  // CHECK: "t.Add"(%{{.*}}, %{{.*}}) {onnx_node_name = "/layer/layer.0_2/Add"}
+  %3 = "t.Add"(%2, %x) {onnx_node_name = "/layer/layer.0_2/Add"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.Add"(%{{.*}}, %{{.*}}) {onnx_node_name = "/nowhere/Add"}
+  %4 = "t.Add"(%3, %x) {onnx_node_name = "/nowhere/Add"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.Add"{{.*}}htp.tag = #htp.tag<"", evidence = "name"
+  %5 = "t.Add"(%4, %x) {onnx_node_name = "/Add"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %5 : tensor<2x2xf32>
+}
+
+// -----
+
+// Notes of the torch.export-based exporter: the call and the line come from the trace, where the notes have none.
+
+// CHECK-LABEL: func @notes
+func.func @notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", call = 1, evidence = "metadata", confidence = 9.900000e-01, reason = "pkg.torch.onnx.name_scopes">{{.*}}loc(fused<{htp.call = 1 : i64, htp.scope = "layer.0", htp.sources = 1 : i64}>["m", "net.py":7:0])
+  %0 = "t.MatMul"(%x) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'layer', 'layer.0', 'linear_1']"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32> loc("m")
+  // CHECK: "t.Relu"{{.*}}loc(fused<{htp.scope = "act", htp.sources = 1 : i64}>["r", "b.py":12:0])
+  %1 = "t.Relu"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'act', 'relu']"], ["pkg.torch.onnx.stack_trace", "File \22a.py\22, line 3, in f\0A  File \22b.py\22, line 12, in forward"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32> loc("r")
+  return %1 : tensor<2x2xf32>
+}
+
+// -----
+
+// Parameters, through copies, and values that have the traced values' names.
+
+// CHECK-LABEL: func @parameters
+func.func @parameters(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> {
+  // CHECK: "t.Constant"() {htp.parameter = "layer.0.weight", htp.users = ["layer.0"]
+  %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  // CHECK: "t.Transpose"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "copy of layer.0.weight, by name">
+  %t = "t.Transpose"(%w) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "reads layer.0.weight, by name">
+  %0 = "t.MatMul"(%x, %t) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.Add"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "value-name", confidence = {{[^,]*}}, reason = "traced value linear">
+  %1 = "t.Add"(%0) {onnx_output_names = ["linear"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name"
+  %2 = "t.Relu"(%1) {onnx_output_names = ["relu"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  // The name of a traced value, with other inputs than the traced op's.
+  // CHECK: "t.Gemm"(%{{[^)]*}}) {onnx_output_names = ["linear_1"]}
+  %3 = "t.Gemm"(%1) {onnx_output_names = ["linear_1"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %3 : tensor<2x2xf32>
+}
