@@ -22,5 +22,6 @@ tools = [
     "htp-trace",
     "htp-lsp-server",
     ToolSubst("mlir-opt", unresolved="ignore"),
+    "split-file",
 ]
 llvm_config.add_tool_substitutions(tools, [config.htp_tools_dir, config.llvm_tools_dir])

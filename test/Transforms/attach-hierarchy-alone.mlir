@@ -6,7 +6,7 @@ module attributes {onnx.metadata_props = [["htp.hierarchy", "{\22modules\22: [{\
   // CHECK: htp.hierarchy @Net : "demo.Net" {
   // CHECK-NEXT: htp.module @fc : "demo.Block" calls 2
   func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
-    // CHECK: htp.tag = #htp.tag<"fc", call = 1, evidence = "alignment", confidence = 5.000000e-01, contexts = [#htp.context<"", evidence = "consumer", confidence = 2.500000e-01>]>
+    // CHECK: htp.tag = #htp.tag<"fc", call = 1, evidence = "alignment", confidence = 0.5, contexts = [#htp.context<"", evidence = "consumer", confidence = 0.25>]>
     %0 = "t.Relu"(%x) {onnx.metadata_props = [["htp.tag", "/Net/Block"], ["htp.scope", "fc"], ["htp.call", "1"], ["htp.evidence", "alignment"], ["htp.confidence", "0.5"],
       ["htp.contexts", "[{\22tag\22: \22/Net\22, \22scope\22: \22\22, \22evidence\22: \22consumer\22, \22confidence\22: 0.25}]"]]} : (tensor<2xf32>) -> tensor<2xf32>
     return %0 : tensor<2xf32>

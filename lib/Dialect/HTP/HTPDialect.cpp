@@ -69,8 +69,23 @@ struct TagFields {
 };
 } // namespace
 
+/// Prints the shortest decimal that is read back as the same number: 0.97, not
+/// 0.96999999999999997.
+static void printConfidence(AsmPrinter &printer, const APFloat &confidence) {
+  double value = confidence.convertToDouble();
+  for (int digits = 1; digits <= 17; ++digits) {
+    char text[32];
+    snprintf(text, sizeof(text), "%.*f", digits, value);
+    if (strtod(text, nullptr) == value) {
+      printer << text;
+      return;
+    }
+  }
+  printer.printFloat(confidence);
+}
+
 /// Prints what differs from the default:
-///   <"path", call = 1, evidence = "name", confidence = 9.9e-01, reason = "…",
+///   <"path", call = 1, evidence = "name", confidence = 0.99, reason = "…",
 ///    contexts = [#htp.context<…>]>
 static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
                         StringRef evidence, const APFloat &confidence,
@@ -88,7 +103,7 @@ static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
   string("evidence", evidence);
   if (!confidence.isExactlyValue(1.0)) {
     printer << ", confidence = ";
-    printer.printFloat(confidence);
+    printConfidence(printer, confidence);
   }
   string("reason", reason);
   if (!contexts.empty()) {

@@ -14,7 +14,7 @@ htp.hierarchy @Net : "demo.Net" {
 
 // CHECK-LABEL: func @tagged
 func.func @tagged(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name", confidence = 9.000000e-01, reason = "because", contexts = [#htp.context<"fc", evidence = "consumer", confidence = 5.000000e-01>]>
+  // CHECK: htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name", confidence = 0.9, reason = "because", contexts = [#htp.context<"fc", evidence = "consumer", confidence = 0.5>]>
   // CHECK-SAME: loc(#[[LOC:.*]])
   %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name", confidence = 0.9, reason = "because",
     contexts = [#htp.context<"fc", evidence = "consumer", confidence = 0.5>]>} : (tensor<4xf32>) -> tensor<4xf32>

@@ -95,7 +95,7 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
     decided so, and `contexts` which modules the operation also belongs to.
 
     ```mlir
-    #htp.tag<"encoder.layer.0", call = 1, evidence = "name", confidence = 9.9e-01>
+    #htp.tag<"encoder.layer.0", call = 1, evidence = "name", confidence = 0.99>
     ```
   }];
   let parameters = (ins
