@@ -5,11 +5,13 @@
 
 Suites: `data` (the files in the onnx package), `node` (what onnx.backend.test generates), `producers` (models of other tools),
 `corpus` (every file in the given export folders). Each model goes directly (.onnx -> .onnx), through MLIR text and
-through bytecode. Prints the count of each form, and every model that came back different.
+through bytecode. Prints the count of each form, and every model that came back different. --in-process uses htp-roundtrip, which
+takes thousands of models through in one process, and judges them itself.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -117,16 +119,26 @@ def run_suite(name: str, files: list[Path], programs: Path, work: Path, jobs: in
     return suite
 
 
-def run(
-    programs: Path, work: Path, names: list[str], corpora: list[Path], jobs: int
-) -> list[Suite]:
+def files_of(name: str, work: Path, corpora: list[Path]) -> list[Path]:
     makers = {
         "data": data_files,
         "node": node_files,
         "producers": producer_files,
         "corpus": lambda work: sorted(f for c in corpora for f in c.glob("*/*.onnx")),
     }
-    return [run_suite(name, makers[name](work), programs, work, jobs) for name in names]
+    return makers[name](work)
+
+
+def run_in_process(name: str, files: list[Path], programs: Path) -> Suite:
+    done = subprocess.run([programs / "htp-roundtrip", *files], capture_output=True, text=True)
+    found = re.match(r"(\d+) models: (\d+) equal directly, (\d+) through text, (\d+) ", done.stdout)
+    failures = [line for line in done.stderr.splitlines() if line.endswith(": differs")]
+    if not found or (done.returncode and not failures):
+        failures.append(
+            f"htp-roundtrip ended with exit code {done.returncode}: {done.stderr[-300:]}"
+        )
+    total, *equal = map(int, found.groups()) if found else (0, 0, 0, 0)
+    return Suite(name, dict(zip(FORMS, equal)), total, failures)
 
 
 def main() -> int:
@@ -135,11 +147,17 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=HERE.parent / "build/roundtrip")
     parser.add_argument("--corpus", type=Path, action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--in-process", action="store_true")
     parser.add_argument("--show", type=int, default=20, help="failures to print for each suite")
     parser.add_argument("suites", nargs="*", default=["data", "node", "producers"])
     args = parser.parse_args()
     bad = 0
-    for suite in run(args.bin, args.work, args.suites, args.corpus, args.jobs):
+    for name in args.suites:
+        files = files_of(name, args.work, args.corpus)
+        if args.in_process:
+            suite = run_in_process(name, files, args.bin)
+        else:
+            suite = run_suite(name, files, args.bin, args.work, args.jobs)
         counts = ", ".join(f"{form} {n}" for form, n in suite.counts.items())
         print(f"{suite.name}: of {suite.total} models equal: {counts}", flush=True)
         for line in suite.failures[: args.show]:

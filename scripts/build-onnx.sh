@@ -15,7 +15,7 @@ archive=$work/onnx-$HTP_ONNX_VERSION.tar.gz
 echo "$HTP_ONNX_SHA256  $archive" | sha256sum --check --quiet
 tar -xzf "$archive" -C "$work"
 
-export CCACHE_BASEDIR=$work # the folder has another name each time
+export CCACHE_BASEDIR=$work # its name is another one each time
 cmake=$HTP_VENV/bin/cmake
 # shellcheck disable=SC2086 # the flags are words
 "$cmake" -S "$work/onnx-$HTP_ONNX_VERSION" -B "$work/build" -G Ninja $HTP_ONNX_FLAGS \
