@@ -9,7 +9,7 @@ from lit.llvm.subst import ToolSubst
 config.name = "HTP"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".py", ".test"]
-config.excludes = ["Inputs", "consumer", "lit.cfg.py", "lit.site.cfg.py"]
+config.excludes = ["tools", "Inputs", "consumer", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.htp_build_dir, "test")
 

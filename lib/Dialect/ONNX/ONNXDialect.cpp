@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/IR/Schema.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -14,17 +15,35 @@ using namespace htp::onnx;
 #define GET_TYPEDEF_CLASSES
 #include "HTP/Dialect/ONNX/IR/ONNXTypes.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "HTP/Dialect/ONNX/IR/ONNXAttributes.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "HTP/Dialect/ONNX/IR/ONNXOps.cpp.inc"
 
 void ONNXDialect::initialize() {
+  // Tomorrow's opset has operators that today's library does not know.
   allowUnknownOperations();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "HTP/Dialect/ONNX/IR/ONNXTypes.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "HTP/Dialect/ONNX/IR/ONNXAttributes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "HTP/Dialect/ONNX/IR/ONNXOps.cpp.inc"
       >();
+  registerSchemaOps(*this);
+}
+
+StringRef ExternalAttr::lookup(StringRef key) const {
+  for (ArrayAttr entry : getEntries().getAsRange<ArrayAttr>()) {
+    auto strings = entry.getAsRange<StringAttr>();
+    if (llvm::range_size(strings) == 2 && (*strings.begin()).getValue() == key)
+      return (*std::next(strings.begin())).getValue();
+  }
+  return "";
 }

@@ -6,6 +6,8 @@
 #define HTP_DIALECT_ONNX_IR_ONNX_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/ExtensibleDialect.h"
 #include "mlir/IR/OpImplementation.h"
@@ -17,7 +19,38 @@
 #define GET_TYPEDEF_CLASSES
 #include "HTP/Dialect/ONNX/IR/ONNXTypes.h.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "HTP/Dialect/ONNX/IR/ONNXAttributes.h.inc"
+
 #define GET_OP_CLASSES
 #include "HTP/Dialect/ONNX/IR/ONNXOps.h.inc"
+
+namespace htp::onnx {
+
+/// Attribute names that every operation may carry.
+inline constexpr llvm::StringLiteral kNodeName = "onnx_node_name";
+inline constexpr llvm::StringLiteral kOutputNames = "onnx_output_names";
+inline constexpr llvm::StringLiteral kMetadataProps = "onnx.metadata_props";
+inline constexpr llvm::StringLiteral kDocString = "onnx.doc_string";
+
+/// An initializer is an `onnx.Constant` with this unit attribute.
+inline constexpr llvm::StringLiteral kInitializer = "onnx.initializer";
+
+/// The type of elements of `TensorProto::DataType` number `dataType`, or null
+/// where there is no such data type.
+mlir::Type getElementType(int32_t dataType, mlir::MLIRContext *context);
+
+/// The inverse; 0 (UNDEFINED) for a type that ONNX does not have.
+int32_t getDataType(mlir::Type elementType);
+
+/// How many bits ONNX uses for an element in raw data: packed for types of 2
+/// and 4 bits, a byte for bool and for 6 bits. 0 for strings.
+unsigned getElementBits(mlir::Type elementType);
+
+/// The length of the raw data of a tensor, or nothing if it overflows or the
+/// type has no raw form.
+std::optional<uint64_t> getRawSize(mlir::ShapedType type);
+
+} // namespace htp::onnx
 
 #endif // HTP_DIALECT_ONNX_IR_ONNX_H

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The operators that the linked ONNX library knows, as MLIR needs them: one
+// MLIR operation for each operator name, whatever the opset version. The
+// versions differ in what the verifier accepts; the opset import of the
+// enclosing function or module decides which one applies.
+
+#ifndef HTP_DIALECT_ONNX_IR_SCHEMA_H
+#define HTP_DIALECT_ONNX_IR_SCHEMA_H
+
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+
+namespace onnx {
+class OpSchema;
+} // namespace onnx
+
+namespace htp::onnx {
+
+/// Registers an operation for every schema in all of their versions.
+void registerSchemaOps(ONNXDialect &dialect);
+
+/// The schema of the operator in this domain that the opset version selects;
+/// the newest if `version` is 0. Null if there is none.
+const ::onnx::OpSchema *findSchema(llvm::StringRef opType,
+                                   llvm::StringRef domain, int64_t version);
+
+/// The schema that applies to `op` where it stands.
+const ::onnx::OpSchema *findSchema(mlir::Operation *op);
+
+/// The domain whose schemas describe the operator with this name ("" for the
+/// default domain), or nothing for an operator that no schema knows. No name is
+/// used by two domains.
+std::optional<llvm::StringRef> findDomain(llvm::StringRef opType);
+
+/// The version of `domain` that the opset imports around `op` ask for, 0 if
+/// there are none.
+int64_t getOpsetVersion(mlir::Operation *op, llvm::StringRef domain);
+
+/// Operator type and domain of the node that `op` stands for.
+llvm::StringRef getOpType(mlir::Operation *op);
+llvm::StringRef getDomain(mlir::Operation *op);
+
+/// The GRAPH attribute that each region of `op` holds, in region order.
+llvm::SmallVector<llvm::StringRef> getRegionNames(mlir::Operation *op);
+
+/// Whether an attribute of this name belongs to the dialect's own book-keeping
+/// or to another dialect, and is not an attribute of the ONNX node.
+bool isReservedAttrName(llvm::StringRef name);
+
+/// Checks the op against its schema: number of operands and results, attribute
+/// names and types.
+mlir::LogicalResult verifyAgainstSchema(mlir::Operation *op);
+
+} // namespace htp::onnx
+
+#endif // HTP_DIALECT_ONNX_IR_SCHEMA_H

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "onnx/defs/schema.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace htp::onnx;
+
+namespace {
+/// The library's registry copies strings and schemas on most questions; the
+/// verifier asks once for every op, so the answers are collected here once.
+struct SchemaIndex {
+  /// The versions of one operator, oldest first.
+  struct Operator {
+    std::string domain;
+    std::vector<const ::onnx::OpSchema *> versions;
+  };
+
+  SchemaIndex()
+      : schemas(::onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+    for (const ::onnx::OpSchema &schema : schemas) {
+      Operator &entry = operators[schema.Name()];
+      entry.domain = schema.domain();
+      entry.versions.push_back(&schema);
+    }
+    for (auto &entry : operators)
+      llvm::sort(entry.second.versions, [](auto *a, auto *b) {
+        return a->SinceVersion() < b->SinceVersion();
+      });
+  }
+
+  static const SchemaIndex &get() {
+    static const SchemaIndex index;
+    return index;
+  }
+
+  std::vector<::onnx::OpSchema> schemas;
+  llvm::StringMap<Operator> operators;
+};
+} // namespace
+
+std::optional<StringRef> htp::onnx::findDomain(StringRef opType) {
+  const auto &operators = SchemaIndex::get().operators;
+  auto it = operators.find(opType);
+  if (it == operators.end())
+    return std::nullopt;
+  return StringRef(it->second.domain);
+}
+
+const ::onnx::OpSchema *
+htp::onnx::findSchema(StringRef opType, StringRef domain, int64_t version) {
+  const auto &operators = SchemaIndex::get().operators;
+  auto it = operators.find(opType);
+  if (domain == "ai.onnx")
+    domain = "";
+  if (it == operators.end() || it->second.domain != domain)
+    return nullptr;
+  const ::onnx::OpSchema *found = nullptr;
+  for (const ::onnx::OpSchema *schema : it->second.versions)
+    if (version == 0 || schema->SinceVersion() <= version)
+      found = schema;
+  return found;
+}
+
+const ::onnx::OpSchema *htp::onnx::findSchema(Operation *op) {
+  StringRef domain = getDomain(op);
+  return findSchema(getOpType(op), domain, getOpsetVersion(op, domain));
+}
+
+int64_t htp::onnx::getOpsetVersion(Operation *op, StringRef domain) {
+  for (Operation *parent = op; parent; parent = parent->getParentOp()) {
+    auto imports = parent->getAttrOfType<ArrayAttr>("onnx.opset_import");
+    if (!imports)
+      continue;
+    for (DictionaryAttr entry : imports.getAsRange<DictionaryAttr>()) {
+      auto name = entry.getAs<StringAttr>("domain");
+      StringRef imported = name ? name.getValue() : "";
+      if (imported == "ai.onnx")
+        imported = "";
+      auto version = entry.getAs<IntegerAttr>("version");
+      if (imported == domain && version)
+        return version.getValue().getSExtValue();
+    }
+    return 0;
+  }
+  return 0;
+}
+
+StringRef htp::onnx::getOpType(Operation *op) {
+  if (auto custom = dyn_cast<CustomOp>(op))
+    return custom.getFunctionName();
+  return op->getName().stripDialect();
+}
+
+StringRef htp::onnx::getDomain(Operation *op) {
+  if (isa<CustomOp>(op)) {
+    auto domain = op->getAttrOfType<StringAttr>("domain_name");
+    return domain ? domain.getValue() : "";
+  }
+  return findDomain(getOpType(op)).value_or("");
+}
+
+SmallVector<StringRef> htp::onnx::getRegionNames(Operation *op) {
+  SmallVector<StringRef> names;
+  // Written by the importer: one entry for each region.
+  if (auto graphs = op->getAttrOfType<ArrayAttr>("onnx.graphs"))
+    for (DictionaryAttr graph : graphs.getAsRange<DictionaryAttr>())
+      if (auto name = graph.getAs<StringAttr>("attribute"))
+        names.push_back(name.getValue());
+  if (names.size() == op->getNumRegions())
+    return names;
+  names.clear();
+  // Otherwise as onnx-mlir has them, whose If starts with the true branch.
+  if (const ::onnx::OpSchema *schema = findSchema(op))
+    for (const auto &[name, attribute] : schema->attributes())
+      if (attribute.type == ::onnx::AttributeProto::GRAPH)
+        names.push_back(name);
+  if (getOpType(op) == "If")
+    std::reverse(names.begin(), names.end());
+  return names;
+}
+
+bool htp::onnx::isReservedAttrName(StringRef name) {
+  return name == kNodeName || name == kOutputNames || name.contains('.');
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The operations that are made from schemas.
+//
+// MLIR's own dynamic operations (DynamicOpDefinition) have no properties, which
+// makes them unequal to each other (so that CSE does nothing) and unable to
+// read the `<{…}>` of onnx-mlir's text. These have: the attributes of the
+// schema and the dialect's own book-keeping (the names of the node and of its
+// outputs, its metadata) are properties. Book-keeping does not take part in
+// comparisons: two nodes that compute the same are equal whatever they are
+// called.
+
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/OperationSupport.h"
+#include "onnx/defs/schema.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace htp::onnx;
+
+/// What the importer writes on nodes beside the node's own attributes.
+static constexpr llvm::StringLiteral kBookkeeping[] = {
+    kNodeName,
+    kOutputNames,
+    kMetadataProps,
+    kDocString,
+    "onnx.attribute_info",
+    "onnx.attribute_order",
+    "onnx.attributes",
+    "onnx.device_configurations",
+    "onnx.domain",
+    "onnx.graphs",
+    "onnx.overload"};
+
+static bool isBookkeeping(StringRef name) {
+  // These two change what is computed.
+  if (name == "onnx.attributes" || name == "onnx.overload")
+    return false;
+  return llvm::is_contained(kBookkeeping, name);
+}
+
+namespace {
+class SchemaOp : private SelfOwningTypeID, public OperationName::Impl {
+public:
+  SchemaOp(StringRef name, Dialect *dialect)
+      : Impl(("onnx." + name).str(), dialect, SelfOwningTypeID::getTypeID(),
+             mlir::detail::InterfaceMap()) {
+    bookkeeping.insert_range(kBookkeeping);
+  }
+
+  /// Takes in one version of the operator.
+  void add(const ::onnx::OpSchema &schema) {
+    for (const auto &[name, attribute] : schema.attributes()) {
+      if (attribute.type == ::onnx::AttributeProto::GRAPH)
+        hasGraphs = true;
+      else
+        inherent.insert(name);
+    }
+  }
+
+  SmallVector<StringRef> inherentNames() const {
+    SmallVector<StringRef> names(inherent.keys());
+    llvm::append_range(names, kBookkeeping);
+    llvm::sort(names);
+    return names;
+  }
+
+  LogicalResult foldHook(Operation *, ArrayRef<Attribute>,
+                         SmallVectorImpl<OpFoldResult> &) override {
+    return failure();
+  }
+  void getCanonicalizationPatterns(RewritePatternSet &,
+                                   MLIRContext *) override {}
+  bool hasTrait(TypeID id) override {
+    return hasGraphs && id == TypeID::get<OpTrait::HasRecursiveMemoryEffects>();
+  }
+  void populateDefaultAttrs(const OperationName &, NamedAttrList &) override {}
+  LogicalResult verifyInvariants(Operation *op) override {
+    return verifyAgainstSchema(op);
+  }
+  LogicalResult verifyRegionInvariants(Operation *) override {
+    return success();
+  }
+
+  OperationName::ParseAssemblyFn getParseAssemblyFn() override;
+  void printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) override;
+
+  //===--------------------------------------------------------------------===//
+  // Properties: a dictionary
+  //===--------------------------------------------------------------------===//
+
+  static DictionaryAttr &dict(OpaqueProperties properties) {
+    return *properties.as<DictionaryAttr *>();
+  }
+
+  std::optional<Attribute> getInherentAttr(Operation *op,
+                                           StringRef name) override {
+    if (!inherent.contains(name) && !bookkeeping.contains(name))
+      return std::nullopt;
+    DictionaryAttr attrs = dict(op->getPropertiesStorage());
+    return attrs ? attrs.get(name) : Attribute();
+  }
+  void setInherentAttr(Operation *op, StringAttr name,
+                       Attribute value) override {
+    DictionaryAttr &attrs = dict(op->getPropertiesStorage());
+    NamedAttrList list(attrs);
+    if (value)
+      list.set(name, value);
+    else
+      list.erase(name);
+    attrs = list.getDictionary(op->getContext());
+  }
+  void populateInherentAttrs(Operation *op, NamedAttrList &attrs) override {
+    if (DictionaryAttr own = dict(op->getPropertiesStorage()))
+      attrs.append(own.getValue());
+  }
+  LogicalResult
+  verifyInherentAttrs(OperationName, NamedAttrList &,
+                      function_ref<InFlightDiagnostic()>) override {
+    return success();
+  }
+  int getOpPropertyByteSize() override { return sizeof(DictionaryAttr); }
+  void initProperties(OperationName, OpaqueProperties storage,
+                      OpaqueProperties init) override {
+    new (storage.as<DictionaryAttr *>()) DictionaryAttr();
+    if (init)
+      dict(storage) = dict(init);
+  }
+  void deleteProperties(OpaqueProperties) override {}
+  void populateDefaultProperties(OperationName, OpaqueProperties) override {}
+  LogicalResult
+  setPropertiesFromAttr(OperationName, OpaqueProperties properties,
+                        Attribute attr,
+                        function_ref<InFlightDiagnostic()> emitError) override {
+    auto attrs = dyn_cast_or_null<DictionaryAttr>(attr);
+    if (!attrs)
+      return emitError() << "expects a dictionary of attributes";
+    dict(properties) = attrs;
+    return success();
+  }
+  Attribute getPropertiesAsAttr(Operation *op) override {
+    DictionaryAttr attrs = dict(op->getPropertiesStorage());
+    return attrs && !attrs.empty() ? attrs : DictionaryAttr();
+  }
+  void copyProperties(OpaqueProperties to, OpaqueProperties from) override {
+    dict(to) = dict(from);
+  }
+  bool compareProperties(OpaqueProperties lhs, OpaqueProperties rhs) override {
+    return dict(lhs) == dict(rhs) || semantics(lhs) == semantics(rhs);
+  }
+  llvm::hash_code hashProperties(OpaqueProperties properties) override {
+    auto attrs = semantics(properties);
+    return llvm::hash_combine_range(attrs.begin(), attrs.end());
+  }
+
+private:
+  /// The attributes that say what the node computes.
+  static SmallVector<NamedAttribute> semantics(OpaqueProperties properties) {
+    SmallVector<NamedAttribute> attrs;
+    if (DictionaryAttr all = dict(properties))
+      llvm::copy_if(all, std::back_inserter(attrs), [](NamedAttribute attr) {
+        return !isBookkeeping(attr.getName());
+      });
+    return attrs;
+  }
+
+  llvm::StringSet<> inherent, bookkeeping;
+  bool hasGraphs = false;
+};
+
+//===----------------------------------------------------------------------===//
+// Interfaces
+//===----------------------------------------------------------------------===//
+
+/// Nodes have no side effects; random ones do not get this interface.
+struct NoEffects : MemoryEffectOpInterface::FallbackModel<NoEffects> {
+  void
+  getEffects(Operation *,
+             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+                 &) const {}
+};
+
+/// Values are printed under the names that they have in the model.
+struct ResultNames : OpAsmOpInterface::FallbackModel<ResultNames> {
+  void getAsmResultNames(Operation *op, OpAsmSetValueNameFn setName) const {
+    auto names = op->getAttrOfType<ArrayAttr>(kOutputNames);
+    if (!names || names.size() != op->getNumResults())
+      return;
+    for (auto [result, name] : llvm::zip_equal(op->getResults(), names))
+      if (auto string = dyn_cast<StringAttr>(name))
+        setName(result, identifier(string));
+  }
+  void getAsmBlockArgumentNames(Operation *, Region &,
+                                OpAsmSetValueNameFn) const {}
+  void getAsmBlockNames(Operation *, OpAsmSetBlockNameFn) const {}
+  static StringRef getDefaultDialect() { return ""; }
+
+private:
+  /// `/encoder/layer.0/MatMul_output_0` → `encoder_layer.0_MatMul_output_0`:
+  /// the printer would spell a slash in hexadecimal.
+  static std::string identifier(StringRef name) {
+    std::string result;
+    for (char c : name.ltrim('/'))
+      result += llvm::isAlnum(c) || c == '.' || c == '$' ? c : '_';
+    return result;
+  }
+};
+} // namespace
+
+/// A schema without GRAPH attributes says whether the result depends on more
+/// than the inputs. One with them depends on what the graphs do (and MLIR looks
+/// there).
+static bool isPure(StringRef opType) {
+  const ::onnx::OpSchema *schema = nullptr;
+  if (std::optional<StringRef> domain = findDomain(opType))
+    schema = findSchema(opType, *domain, /*version=*/0);
+  if (!schema)
+    return false;
+  using Determinism = ::onnx::OpSchema::NodeDeterminism;
+  return schema->GetNodeDeterminism() != Determinism::NonDeterministic;
+}
+
+void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
+                                               OperationName opName) {
+  static NoEffects noEffects;
+  static ResultNames resultNames;
+  if (interfaceID == MemoryEffectOpInterface::getInterfaceID())
+    return isPure(opName.stripDialect()) ? &noEffects : nullptr;
+  if (interfaceID == OpAsmOpInterface::getInterfaceID())
+    return &resultNames;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// `onnx.Constant dense<…> : tensor<…>`, or with a dictionary of attributes and
+/// the result type.
+static ParseResult parseConstant(OpAsmParser &parser, OperationState &state) {
+  if (parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  Type type;
+  if (succeeded(parser.parseOptionalColon())) {
+    if (parser.parseType(type))
+      return failure();
+    state.addTypes(type);
+    return success();
+  }
+  Attribute value;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseAttribute(value))
+    return failure();
+  auto typed = dyn_cast<TypedAttr>(value);
+  if (!typed)
+    return parser.emitError(loc, "expects a constant with a type");
+  state.addAttribute(isa<SparseElementsAttr>(value) ? "sparse_value" : "value",
+                     value);
+  state.addTypes(typed.getType());
+  return success();
+}
+
+OperationName::ParseAssemblyFn SchemaOp::getParseAssemblyFn() {
+  if (name.getValue() == "onnx.Constant")
+    return parseConstant;
+  return [](OpAsmParser &parser, OperationState &) -> ParseResult {
+    return parser.emitError(parser.getNameLoc(),
+                            "ONNX operations are written in generic form");
+  };
+}
+
+/// Whether the short form of a constant says all.
+static bool isPlainConstant(Operation *op, DictionaryAttr properties) {
+  if (op->getName().getStringRef() != "onnx.Constant" || !properties ||
+      properties.size() != 1 || !op->getDiscardableAttrs().empty() ||
+      op->getNumResults() != 1 || op->getNumOperands() != 0)
+    return false;
+  auto value = properties.getAs<ElementsAttr>("value");
+  return value && value.getType() == op->getResult(0).getType();
+}
+
+/// The generic form, with the book-keeping where onnx-mlir has it: among the
+/// discardable attributes.
+void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
+  DictionaryAttr properties = dict(op->getPropertiesStorage());
+  if (isPlainConstant(op, properties)) {
+    printer << "onnx.Constant ";
+    printer.printAttribute(properties.get("value"));
+    return;
+  }
+  printer << '"' << op->getName() << "\"(";
+  printer.printOperands(op->getOperands());
+  printer << ')';
+  SmallVector<NamedAttribute> inherentAttrs, others;
+  if (properties)
+    for (NamedAttribute attr : properties)
+      (bookkeeping.contains(attr.getName()) ? others : inherentAttrs)
+          .push_back(attr);
+  llvm::append_range(others, op->getDiscardableAttrs());
+  llvm::sort(others);
+  if (!inherentAttrs.empty()) {
+    printer << " <";
+    printer.printAttribute(
+        DictionaryAttr::get(op->getContext(), inherentAttrs));
+    printer << '>';
+  }
+  if (op->getNumRegions()) {
+    printer << " (";
+    llvm::interleaveComma(op->getRegions(), printer, [&](Region &region) {
+      printer.printRegion(region, /*printEntryBlockArgs=*/true,
+                          /*printBlockTerminators=*/true,
+                          /*printEmptyBlock=*/true);
+    });
+    printer << ')';
+  }
+  printer.printOptionalAttrDict(others);
+  printer << " : ";
+  printer.printFunctionalType(op);
+}
+
+void htp::onnx::registerSchemaOps(ONNXDialect &dialect) {
+  std::map<std::string, std::unique_ptr<SchemaOp>> operations;
+  for (const ::onnx::OpSchema &schema :
+       ::onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+    std::unique_ptr<SchemaOp> &op = operations[schema.Name()];
+    if (!op)
+      op = std::make_unique<SchemaOp>(schema.Name(), &dialect);
+    op->add(schema);
+  }
+  for (auto &[name, op] : operations) {
+    SmallVector<StringRef> names = op->inherentNames();
+    RegisteredOperationName::insert(std::move(op), names);
+  }
+}

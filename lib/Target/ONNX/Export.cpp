@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module → a ModelProto.
+
+#include "HTP/Target/ONNX/Export.h"
+
+#include "GraphExporter.h"
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "onnx/defs/schema.h"
+
+using namespace mlir;
+using namespace htp;
+using ::onnx::FunctionProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+
+/// The function that is the graph: the one that onnx.EntryPoint names, or the
+/// one called main_graph, or the only public one.
+static func::FuncOp findMainGraph(ModuleOp module) {
+  for (auto entry : module.getOps<htp::onnx::EntryPointOp>())
+    if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+            entry, entry.getFuncAttr()))
+      return function;
+  if (auto function = module.lookupSymbol<func::FuncOp>("main_graph"))
+    return function;
+  SmallVector<func::FuncOp> candidates;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isPrivate())
+      candidates.push_back(function);
+  return candidates.size() == 1 ? candidates[0] : func::FuncOp();
+}
+
+static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
+                                       ModelWriter &writer) {
+  SmallVector<NamedAttribute> fields;
+  for (NamedAttribute attr : module->getDiscardableAttrs()) {
+    StringRef name = attr.getName();
+    // A field that is not the model's is someone else's attribute.
+    if (name.consume_front("onnx.") &&
+        (name == "unknown_fields" ||
+         ModelProto::descriptor()->FindFieldByName(name.str())))
+      fields.emplace_back(StringAttr::get(module.getContext(), name),
+                          attr.getValue());
+  }
+  auto emitError = [&] { return module.emitError() << "the module "; };
+  if (failed(ProtoDecoder(writer, emitError).decode(fields, model)))
+    return failure();
+  // IR that did not come from a model says neither.
+  if (!model.has_ir_version())
+    model.set_ir_version(::onnx::IR_VERSION);
+  if (model.opset_import().empty())
+    model.add_opset_import()->set_version(
+        ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance()
+            .Map()
+            .at("")
+            .second);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Opset imports
+//===----------------------------------------------------------------------===//
+
+template <typename FnT>
+static void
+forEachNode(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
+            const FnT &callback) {
+  for (const NodeProto &node : nodes) {
+    callback(node);
+    for (const auto &attribute : node.attribute()) {
+      forEachNode(attribute.g().node(), callback);
+      for (const auto &graph : attribute.graphs())
+        forEachNode(graph.node(), callback);
+    }
+  }
+}
+
+template <typename MessageT>
+static bool imports(const MessageT &message, StringRef domain) {
+  return llvm::any_of(message.opset_import(), [&](const auto &entry) {
+    return entry.domain() == domain ||
+           (domain.empty() && entry.domain() == "ai.onnx");
+  });
+}
+
+/// A function made by a pass uses the versions that the model uses.
+static void importOpsets(const ModelProto &model, FunctionProto &function) {
+  forEachNode(function.node(), [&](const NodeProto &node) {
+    StringRef domain = node.domain();
+    if (domain == "ai.onnx")
+      domain = "";
+    if (imports(function, domain))
+      return;
+    auto &added = *function.add_opset_import();
+    added.set_domain(domain.str());
+    added.set_version(1);
+    for (const auto &entry : model.opset_import())
+      if (entry.domain() == domain ||
+          (domain.empty() && entry.domain() == "ai.onnx"))
+        added.set_version(entry.version());
+  });
+}
+
+static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
+                                     GraphExporter &exporter,
+                                     ModelProto &model) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function == mainGraph || function.isDeclaration())
+      continue;
+    FunctionProto &proto = *model.add_functions();
+    if (failed(exporter.exportFunction(function, proto)))
+      return failure();
+    if (function->hasAttr("onnx.opset_import"))
+      continue;
+    importOpsets(model, proto);
+    if (!imports(model, proto.domain())) {
+      auto &added = *model.add_opset_import();
+      added.set_domain(proto.domain());
+      added.set_version(1);
+    }
+  }
+  return success();
+}
+
+LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
+                               ModelWriter &writer, const ExportOptions &) {
+  func::FuncOp mainGraph = findMainGraph(module);
+  if (!mainGraph || mainGraph.isDeclaration())
+    return module.emitError() << "has no function that is the model's graph: "
+                                 "expected onnx.EntryPoint or @main_graph";
+  if (!mainGraph.getBody().hasOneBlock())
+    return mainGraph.emitError() << "has several blocks; a graph has one";
+  GraphExporter exporter(module, writer);
+  if (failed(exportModelFields(module, model, writer)) ||
+      failed(exporter.exportGraph(mainGraph, *model.mutable_graph())))
+    return failure();
+  return exportFunctions(module, mainGraph, exporter, model);
+}

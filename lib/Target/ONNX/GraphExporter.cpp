@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GraphExporter.h"
+
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "Tensors.h"
+#include "Types.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace htp;
+using google::protobuf::RepeatedPtrField;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+using ::onnx::ValueInfoProto;
+
+InFlightDiagnostic GraphExporter::emitError() const {
+  return current->emitError() << "'" << current->getName() << "' ";
+}
+
+//===----------------------------------------------------------------------===//
+// What describes a graph
+//===----------------------------------------------------------------------===//
+
+/// The attributes whose names start with `onnx.`, without it.
+static DictionaryAttr withoutPrefix(DictionaryAttr attrs,
+                                    MLIRContext *context) {
+  NamedAttrList plain;
+  if (attrs)
+    for (NamedAttribute attr : attrs)
+      if (StringRef name = attr.getName(); name.consume_front("onnx."))
+        plain.append(name, attr.getValue());
+  return plain.getDictionary(context);
+}
+
+GraphExporter::Source GraphExporter::getSource(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  Source source;
+  source.block = &function.getBody().front();
+  source.attrs =
+      withoutPrefix(function->getDiscardableAttrDictionary(), context);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    source.inputs.push_back(withoutPrefix(function.getArgAttrDict(i), context));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    source.outputs.push_back(
+        withoutPrefix(function.getResultAttrDict(i), context));
+  return source;
+}
+
+/// Entries are dictionaries, or strings that are names.
+static SmallVector<DictionaryAttr> unpack(DictionaryAttr info, StringRef key,
+                                          unsigned count,
+                                          MLIRContext *context) {
+  SmallVector<DictionaryAttr> entries;
+  Builder builder(context);
+  auto list = info ? info.getAs<ArrayAttr>(key) : ArrayAttr();
+  for (unsigned i = 0; i < count; ++i) {
+    Attribute entry = list && i < list.size() ? list[i] : Attribute();
+    if (auto name = dyn_cast_or_null<StringAttr>(entry))
+      entry = builder.getDictionaryAttr(builder.getNamedAttr("name", name));
+    auto dict = dyn_cast_or_null<DictionaryAttr>(entry);
+    entries.push_back(dict ? dict : builder.getDictionaryAttr({}));
+  }
+  return entries;
+}
+
+GraphExporter::Source GraphExporter::getSource(Region &region,
+                                               DictionaryAttr info) {
+  MLIRContext *context = region.getContext();
+  Source source;
+  source.block = &region.front();
+  source.attrs = info ? info : DictionaryAttr::get(context);
+  source.inputs =
+      unpack(info, "inputs", source.block->getNumArguments(), context);
+  source.outputs =
+      unpack(info, "outputs", source.block->getTerminator()->getNumOperands(),
+             context);
+  return source;
+}
+
+static StringRef getName(DictionaryAttr entry) {
+  auto name = entry.getAs<StringAttr>("name");
+  return name ? name.getValue() : "";
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphExporter::exportGraph(func::FuncOp function,
+                                         GraphProto &graph) {
+  current = function;
+  inFunction = false;
+  Source source = getSource(function);
+  return exportBlock(source, graph);
+}
+
+LogicalResult GraphExporter::exportBlock(Source &source, GraphProto &graph) {
+  Operation *parent = current;
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  static constexpr StringRef kOwn[] = {"attribute",         "graph_name",
+                                       "initializer_order", "inputs",
+                                       "outputs",           "value_info"};
+  SmallVector<NamedAttribute> fields;
+  for (NamedAttribute attr : source.attrs)
+    if (!llvm::is_contained(kOwn, attr.getName().getValue()))
+      fields.push_back(attr);
+  if (failed(decoder.decode(fields, graph)))
+    return failure();
+  if (auto name = source.attrs.getAs<StringAttr>("graph_name"))
+    graph.set_name(name.str());
+
+  names.pushScope(source.block);
+  std::vector<std::string> outputs;
+  reserveOutputs(source, outputs);
+  if (failed(exportInputs(source, graph)) ||
+      failed(exportDefaults(source, graph)) ||
+      failed(exportBody(source.block, &graph, *graph.mutable_node())))
+    return failure();
+  current = parent;
+  addIdentities(source, outputs, *graph.mutable_node());
+  orderInitializers(source, graph);
+  Operation *terminator = source.block->getTerminator();
+  for (auto [name, value, info] :
+       llvm::zip_equal(outputs, terminator->getOperands(), source.outputs))
+    if (failed(exportValueInfo(name, value.getType(), info, decoder,
+                               *graph.add_output())))
+      return failure();
+  if (failed(exportValueInfos(source, *graph.mutable_value_info())))
+    return failure();
+  names.popScope();
+  return success();
+}
+
+LogicalResult GraphExporter::exportFunction(func::FuncOp function,
+                                            FunctionProto &proto) {
+  current = function;
+  inFunction = true;
+  Source source = getSource(function);
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  auto text = [&](StringRef key) {
+    return source.attrs.getAs<StringAttr>(key);
+  };
+  StringAttr name = text("function_name");
+  proto.set_name(name ? name.str() : function.getSymName().str());
+  if (StringAttr domain = text("function_domain"))
+    proto.set_domain(domain.str());
+  if (StringAttr overload = text("function_overload"))
+    proto.set_overload(overload.str());
+  SmallVector<NamedAttribute> fields;
+  for (NamedAttribute attr : source.attrs)
+    if (FunctionProto::descriptor()->FindFieldByName(attr.getName().str()) &&
+        attr.getName() != "value_info")
+      fields.push_back(attr);
+    else if (attr.getName() == "unknown_fields")
+      fields.push_back(attr);
+  if (failed(decoder.decode(fields, proto)))
+    return failure();
+
+  names.pushScope(source.block);
+  std::vector<std::string> outputs;
+  reserveOutputs(source, outputs);
+  for (auto [argument, info] :
+       llvm::zip_equal(source.block->getArguments(), source.inputs)) {
+    names.assign(argument, getName(info), "input");
+    proto.add_input(names.get(argument).str());
+  }
+  if (failed(exportBody(source.block, nullptr, *proto.mutable_node())))
+    return failure();
+  current = function;
+  addIdentities(source, outputs, *proto.mutable_node());
+  for (const std::string &output : outputs)
+    proto.add_output(output);
+  if (failed(exportValueInfos(source, *proto.mutable_value_info())))
+    return failure();
+  names.popScope();
+  return success();
+}
+
+LogicalResult GraphExporter::exportBody(Block *block, GraphProto *graph,
+                                        RepeatedPtrField<NodeProto> &nodes) {
+  for (Operation &op : block->without_terminator()) {
+    current = &op;
+    if (isa<htp::onnx::NoValueOp>(op))
+      continue;
+    nameResults(&op);
+    // A function has no initializers: there they are Constant nodes.
+    bool isInitializer = graph && op.hasAttr(htp::onnx::kInitializer);
+    if (isInitializer ? failed(exportInitializer(&op, *graph))
+                      : failed(exportNode(&op, *nodes.Add())))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and outputs
+//===----------------------------------------------------------------------===//
+
+/// Decides what each output is called. A value that is returned under another
+/// name than its own takes that name if it can.
+void GraphExporter::reserveOutputs(Source &source,
+                                   std::vector<std::string> &outputs) {
+  Operation *terminator = source.block->getTerminator();
+  for (auto [value, info] :
+       llvm::zip_equal(terminator->getOperands(), source.outputs)) {
+    StringRef wanted = getName(info);
+    auto result = dyn_cast<OpResult>(value);
+    bool isLocal = result && result.getOwner()->getBlock() == source.block;
+    StringRef recorded = isLocal ? getRecordedName(result) : StringRef();
+    std::string name = wanted.empty() ? recorded.str() : wanted.str();
+    if (name.empty())
+      name = names.fresh("output");
+    outputs.push_back(name);
+    bool canRename = isLocal && !isa<htp::onnx::NoValueOp>(result.getOwner()) &&
+                     !result.getOwner()->hasAttr(htp::onnx::kInitializer);
+    if (recorded == name ||
+        (canRename && outputNames.try_emplace(value, name).second))
+      names.reserve(name, value);
+    else if (isLocal)
+      names.reserve(name, Value());
+  }
+}
+
+/// An output that is not the name of the returned value becomes a copy of it.
+void GraphExporter::addIdentities(Source &source, ArrayRef<std::string> outputs,
+                                  RepeatedPtrField<NodeProto> &nodes) {
+  Operation *terminator = source.block->getTerminator();
+  for (auto [name, value] :
+       llvm::zip_equal(outputs, terminator->getOperands())) {
+    StringRef own = names.get(value);
+    if (own == name)
+      continue;
+    NodeProto &copy = *nodes.Add();
+    copy.set_op_type("Identity");
+    copy.add_input(own.str());
+    copy.add_output(name);
+  }
+}
+
+LogicalResult GraphExporter::exportInputs(Source &source, GraphProto &graph) {
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  for (auto [argument, info] :
+       llvm::zip_equal(source.block->getArguments(), source.inputs)) {
+    names.assign(argument, getName(info), "input");
+    if (failed(exportValueInfo(names.get(argument), argument.getType(), info,
+                               decoder, *graph.add_input())))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult GraphExporter::exportDefaults(Source &source, GraphProto &graph) {
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  for (auto [argument, info] :
+       llvm::zip_equal(source.block->getArguments(), source.inputs)) {
+    Attribute value = info.get("default");
+    if (!value)
+      continue;
+    std::string error;
+    TensorProto &tensor = *graph.add_initializer();
+    tensor.set_name(names.get(argument).str());
+    if (failed(exportTensor(value, info.getAs<DictionaryAttr>("default_info"),
+                            decoder, writer, tensor, error)))
+      return error.empty() ? failure()
+                           : emitError() << "default of input '"
+                                         << tensor.name() << "' " << error;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Initializers and value infos
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphExporter::exportInitializer(Operation *op,
+                                               GraphProto &graph) {
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  StringRef name = names.get(op->getResult(0));
+  if (auto sparse = op->getAttrOfType<DictionaryAttr>("sparse_value")) {
+    auto &tensor = *graph.add_sparse_initializer();
+    if (failed(decoder.decode(sparse.getValue(), tensor)))
+      return failure();
+    tensor.mutable_values()->set_name(name.str());
+    return success();
+  }
+  NamedAttrList rest;
+  for (NamedAttribute attr :
+       withoutPrefix(op->getAttrDictionary(), op->getContext()))
+    if (attr.getName() == "storage" || attr.getName() == "unknown_fields" ||
+        TensorProto::descriptor()->FindFieldByName(attr.getName().str()))
+      rest.append(attr);
+  TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(name.str());
+  std::string error;
+  if (succeeded(exportTensor(op->getAttr("value"),
+                             rest.getDictionary(op->getContext()), decoder,
+                             writer, tensor, error)))
+    return success();
+  return error.empty() ? failure()
+                       : emitError() << "named '" << name << "' " << error;
+}
+
+/// Puts the initializers into the order of the file, where that is not inputs
+/// first.
+void GraphExporter::orderInitializers(Source &source, GraphProto &graph) {
+  auto order = source.attrs.getAs<ArrayAttr>("initializer_order");
+  if (!order)
+    return;
+  llvm::StringMap<unsigned> positions;
+  for (StringAttr name : order.getAsRange<StringAttr>())
+    positions.try_emplace(name.getValue(), positions.size());
+  // What a pass added comes last.
+  for (const TensorProto &tensor : graph.initializer())
+    positions.try_emplace(tensor.name(), positions.size());
+  auto &tensors = *graph.mutable_initializer();
+  std::sort(tensors.pointer_begin(), tensors.pointer_end(),
+            [&](const TensorProto *a, const TensorProto *b) {
+              return positions.lookup(a->name()) < positions.lookup(b->name());
+            });
+}
+
+LogicalResult
+GraphExporter::exportValueInfos(Source &source,
+                                RepeatedPtrField<ValueInfoProto> &infos) {
+  auto entries = source.attrs.getAs<ArrayAttr>("value_info");
+  if (!entries)
+    return success();
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  for (DictionaryAttr entry : unpack(source.attrs, "value_info", entries.size(),
+                                     entries.getContext())) {
+    StringRef name = getName(entry);
+    Value value = names.find(name);
+    // The value may be gone, or a pass may have merged it into another.
+    if (!value && !entry.contains("detached"))
+      continue;
+    Type type = value ? value.getType() : NoneType::get(entries.getContext());
+    if (failed(exportValueInfo(name, type, entry, decoder, *infos.Add())))
+      return failure();
+  }
+  return success();
+}

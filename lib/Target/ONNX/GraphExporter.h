@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A block → nodes, initializers and values of a graph or function.
+
+#ifndef HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H
+#define HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H
+
+#include "ProtoAttr.h"
+#include "ValueNames.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace htp {
+
+class GraphExporter {
+public:
+  GraphExporter(mlir::ModuleOp module, ModelWriter &writer)
+      : symbols(module), writer(writer), names(module) {}
+
+  mlir::LogicalResult exportGraph(mlir::func::FuncOp function,
+                                  ::onnx::GraphProto &graph);
+  mlir::LogicalResult exportFunction(mlir::func::FuncOp function,
+                                     ::onnx::FunctionProto &proto);
+
+private:
+  using Dicts = llvm::SmallVector<mlir::DictionaryAttr>;
+
+  /// A graph and the attributes that describe it, under plain field names.
+  struct Source {
+    mlir::Block *block;
+    mlir::DictionaryAttr attrs;
+    Dicts inputs, outputs;
+  };
+
+  static Source getSource(mlir::func::FuncOp function);
+  static Source getSource(mlir::Region &region, mlir::DictionaryAttr info);
+
+  mlir::LogicalResult exportBlock(Source &source, ::onnx::GraphProto &graph);
+  mlir::LogicalResult
+  exportBody(mlir::Block *block, ::onnx::GraphProto *graph,
+             google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes);
+  void reserveOutputs(Source &source, std::vector<std::string> &outputs);
+  void
+  addIdentities(Source &source, llvm::ArrayRef<std::string> outputs,
+                google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes);
+  mlir::LogicalResult exportInputs(Source &source, ::onnx::GraphProto &graph);
+  mlir::LogicalResult exportDefaults(Source &source, ::onnx::GraphProto &graph);
+  mlir::LogicalResult exportInitializer(mlir::Operation *op,
+                                        ::onnx::GraphProto &graph);
+  void orderInitializers(Source &source, ::onnx::GraphProto &graph);
+  mlir::LogicalResult exportValueInfos(
+      Source &source,
+      google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto> &infos);
+
+  mlir::LogicalResult exportNode(mlir::Operation *op, ::onnx::NodeProto &node);
+  mlir::LogicalResult exportOperator(mlir::Operation *op,
+                                     ::onnx::NodeProto &node);
+  mlir::LogicalResult exportAttributes(mlir::Operation *op,
+                                       ::onnx::NodeProto &node);
+  mlir::LogicalResult exportRegions(mlir::Operation *op,
+                                    mlir::DictionaryAttr infos,
+                                    ::onnx::NodeProto &node);
+  void nameResults(mlir::Operation *op);
+
+  mlir::InFlightDiagnostic emitError() const;
+
+  mlir::SymbolTable symbols;
+  ModelWriter &writer;
+  ValueNames names;
+  /// Names that outputs give to values, where they differ from the recorded
+  /// ones.
+  llvm::DenseMap<mlir::Value, std::string> outputNames;
+  mlir::Operation *current = nullptr;
+  bool inFunction = false;
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H

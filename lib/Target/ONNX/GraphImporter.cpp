@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GraphImporter.h"
+
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "Types.h"
+
+using namespace mlir;
+using namespace htp;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::TensorProto;
+using ::onnx::TypeProto;
+using ::onnx::ValueInfoProto;
+
+GraphImporter::GraphImporter(MLIRContext *context,
+                             std::shared_ptr<ModelFile> file)
+    : context(context), file(file), encoder(context, file),
+      tensors(context, file), builder(context) {}
+
+InFlightDiagnostic GraphImporter::emitError() const {
+  Location loc = NameLoc::get(StringAttr::get(context, file->path()));
+  InFlightDiagnostic diagnostic = mlir::emitError(loc);
+  if (!subject.empty())
+    diagnostic << subject << ' ';
+  return diagnostic;
+}
+
+//===----------------------------------------------------------------------===//
+// Values and their types
+//===----------------------------------------------------------------------===//
+
+/// The first type that is given for a name stays.
+void GraphImporter::addTypes(const ValueInfos &infos) {
+  for (const ValueInfoProto &info : infos)
+    if (info.has_type())
+      scopes.back().types.try_emplace(info.name(), &info.type());
+}
+
+FailureOr<Type> GraphImporter::getType(StringRef name) {
+  const TypeProto *proto = scopes.back().types.lookup(name);
+  if (!proto)
+    return Type(NoneType::get(context));
+  std::string error;
+  if (Type type = importType(*proto, context, error))
+    return type;
+  subject = ("value '" + name + "'").str();
+  return emitError() << error;
+}
+
+LogicalResult GraphImporter::define(StringRef name, Value value) {
+  if (name.empty() || scopes.back().values.try_emplace(name, value).second)
+    return success();
+  return emitError() << "defines value '" << name
+                     << "', which is already defined";
+}
+
+Value GraphImporter::lookup(StringRef name) const {
+  for (const Scope &scope : llvm::reverse(scopes))
+    if (Value value = scope.values.lookup(name))
+      return value;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphImporter::importGraph(const GraphProto &graph,
+                                         const GraphProto &inferred,
+                                         Block *block, GraphInfo &info,
+                                         SmallVectorImpl<Value> &results) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(block);
+  scopes.emplace_back();
+  // What the model says comes first, so that it can be written as it was.
+  addTypes(graph.output());
+  addTypes(graph.value_info());
+  addTypes(inferred.output());
+  addTypes(inferred.value_info());
+
+  encoder.encodeFields(
+      graph, info.attrs,
+      {GraphProto::kNodeFieldNumber, GraphProto::kNameFieldNumber,
+       GraphProto::kInitializerFieldNumber,
+       GraphProto::kSparseInitializerFieldNumber, GraphProto::kInputFieldNumber,
+       GraphProto::kOutputFieldNumber, GraphProto::kValueInfoFieldNumber});
+  if (graph.has_name())
+    info.attrs.append("graph_name", builder.getStringAttr(graph.name()));
+  LogicalResult result = success();
+  if (failed(importInputs(graph, block, info)) ||
+      failed(importInitializers(graph, info)) ||
+      failed(importNodes(graph.node(), inferred.node())) ||
+      failed(importOutputs(graph, info, results)))
+    result = failure();
+  else
+    importValueInfos(graph.value_info(), info);
+  scopes.pop_back();
+  return result;
+}
+
+LogicalResult GraphImporter::importFunction(const FunctionProto &function,
+                                            Block *block, GraphInfo &info,
+                                            SmallVectorImpl<Value> &results) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(block);
+  scopes.clear();
+  scopes.emplace_back();
+  addTypes(function.value_info());
+  encoder.encodeFields(
+      function, info.attrs,
+      {FunctionProto::kNameFieldNumber, FunctionProto::kDomainFieldNumber,
+       FunctionProto::kOverloadFieldNumber, FunctionProto::kInputFieldNumber,
+       FunctionProto::kOutputFieldNumber, FunctionProto::kNodeFieldNumber,
+       FunctionProto::kValueInfoFieldNumber});
+  std::string name = "function '" + function.name() + "'";
+  auto named = [&](StringRef value) {
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr("name", builder.getStringAttr(value)));
+  };
+  for (const std::string &input : function.input()) {
+    FailureOr<Type> type = getType(input);
+    if (failed(type))
+      return failure();
+    subject = name;
+    if (failed(
+            define(input, block->addArgument(*type, builder.getUnknownLoc()))))
+      return failure();
+    info.inputs.push_back(named(input));
+  }
+  if (failed(importNodes(function.node(), function.node())))
+    return failure();
+  subject = name;
+  for (const std::string &output : function.output()) {
+    Value value = lookup(output);
+    if (!value)
+      return emitError() << "has output '" << output
+                         << "', which nothing produces";
+    results.push_back(value);
+    info.outputs.push_back(named(output));
+  }
+  importValueInfos(function.value_info(), info);
+  return success();
+}
+
+/// Graph inputs become block arguments. An initializer of the same name is the
+/// input's default value.
+LogicalResult GraphImporter::importInputs(const GraphProto &graph, Block *block,
+                                          GraphInfo &info) {
+  llvm::StringMap<const TensorProto *> defaults;
+  for (const TensorProto &tensor : graph.initializer())
+    defaults[tensor.name()] = &tensor;
+  for (const ValueInfoProto &input : graph.input()) {
+    subject = "graph input '" + input.name() + "'";
+    std::string error;
+    Type type = importType(input.type(), context, error);
+    if (!type)
+      return emitError() << error;
+    Value argument = block->addArgument(type, builder.getUnknownLoc());
+    if (failed(define(input.name(), argument)))
+      return failure();
+    NamedAttrList attrs;
+    attrs.append("name", builder.getStringAttr(input.name()));
+    importValueInfo(input, type, encoder, attrs);
+    if (const TensorProto *tensor = defaults.lookup(input.name())) {
+      subject = "initializer '" + input.name() + "'";
+      NamedAttrList rest;
+      Attribute value = tensors.import(*tensor, rest, error);
+      if (!value)
+        return emitError() << error;
+      rest.erase("name");
+      attrs.append("default", value);
+      if (!rest.empty())
+        attrs.append("default_info", rest.getDictionary(context));
+    }
+    info.inputs.push_back(attrs.getDictionary(context));
+  }
+  return success();
+}
+
+/// Other initializers become constants at the top of the block.
+LogicalResult GraphImporter::importInitializers(const GraphProto &graph,
+                                                GraphInfo &info) {
+  llvm::StringMap<unsigned> inputs;
+  for (const ValueInfoProto &input : graph.input())
+    inputs.try_emplace(input.name(), inputs.size());
+  SmallVector<Attribute> names;
+  llvm::StringSet<> seen;
+  // The exporter writes defaults in the order of the inputs, then the
+  // constants.
+  bool inOrder = true, constantSeen = false;
+  unsigned lastInput = 0;
+  for (const TensorProto &tensor : graph.initializer()) {
+    subject = "initializer '" + tensor.name() + "'";
+    if (!seen.insert(tensor.name()).second)
+      return emitError() << "is defined twice";
+    names.push_back(builder.getStringAttr(tensor.name()));
+    auto input = inputs.find(tensor.name());
+    if (input != inputs.end()) {
+      inOrder &= !constantSeen && input->second >= lastInput;
+      lastInput = input->second;
+      continue;
+    }
+    constantSeen = true;
+    if (failed(importInitializer(tensor)))
+      return failure();
+  }
+  for (const ::onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    if (failed(importSparseInitializer(tensor)))
+      return failure();
+  if (!inOrder)
+    info.attrs.append("initializer_order", builder.getArrayAttr(names));
+  return success();
+}
+
+static Location getInitializerLoc(StringRef name, MLIRContext *context) {
+  return NameLoc::get(StringAttr::get(context, "Initializer_" + name));
+}
+
+LogicalResult GraphImporter::importInitializer(const TensorProto &tensor) {
+  NamedAttrList rest;
+  std::string error;
+  Attribute value = tensors.import(tensor, rest, error);
+  if (!value)
+    return emitError() << error;
+  OperationState state(getInitializerLoc(tensor.name(), context),
+                       "onnx.Constant");
+  state.addAttribute("value", value);
+  state.addAttribute(htp::onnx::kInitializer, builder.getUnitAttr());
+  state.addAttribute(htp::onnx::kOutputNames,
+                     builder.getStrArrayAttr({tensor.name()}));
+  rest.erase("name");
+  for (NamedAttribute attr : rest)
+    state.addAttribute(("onnx." + attr.getName().getValue()).str(),
+                       attr.getValue());
+  state.addTypes(cast<TypedAttr>(value).getType());
+  return define(tensor.name(), create(state)->getResult(0));
+}
+
+LogicalResult GraphImporter::importSparseInitializer(
+    const ::onnx::SparseTensorProto &tensor) {
+  StringRef name = tensor.values().name();
+  subject = ("sparse initializer '" + name + "'").str();
+  Type element =
+      htp::onnx::getElementType(tensor.values().data_type(), context);
+  if (!element)
+    return emitError() << "has data type " << tensor.values().data_type()
+                       << ", which ONNX does not have";
+  SmallVector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  if (llvm::any_of(dims, [](int64_t dim) { return dim < 0; }))
+    return emitError() << "has a negative dimension";
+  OperationState state(getInitializerLoc(name, context), "onnx.Constant");
+  state.addAttribute("sparse_value", encoder.encode(tensor));
+  state.addAttribute(htp::onnx::kInitializer, builder.getUnitAttr());
+  state.addAttribute(htp::onnx::kOutputNames, builder.getStrArrayAttr({name}));
+  state.addTypes(RankedTensorType::get(dims, element));
+  return define(name, create(state)->getResult(0));
+}
+
+LogicalResult GraphImporter::importOutputs(const GraphProto &graph,
+                                           GraphInfo &info,
+                                           SmallVectorImpl<Value> &results) {
+  for (const ValueInfoProto &output : graph.output()) {
+    subject = "graph output '" + output.name() + "'";
+    Value value = lookup(output.name());
+    if (!value)
+      return emitError() << "is a value that nothing produces";
+    results.push_back(value);
+    NamedAttrList attrs;
+    attrs.append("name", builder.getStringAttr(output.name()));
+    importValueInfo(output, value.getType(), encoder, attrs);
+    info.outputs.push_back(attrs.getDictionary(context));
+  }
+  return success();
+}
+
+/// `value_info` is a list of names, in file order; an entry that says more than
+/// the value's type is a dictionary.
+void GraphImporter::importValueInfos(const ValueInfos &infos, GraphInfo &info) {
+  SmallVector<Attribute> entries;
+  for (const ValueInfoProto &entry : infos) {
+    Value value = scopes.back().values.lookup(entry.name());
+    NamedAttrList attrs;
+    // Without a value there is no type to compare with: all of it is kept.
+    importValueInfo(entry, value ? value.getType() : NoneType::get(context),
+                    encoder, attrs);
+    Attribute name = builder.getStringAttr(entry.name());
+    if (!value)
+      attrs.append("detached", builder.getUnitAttr());
+    if (!attrs.empty())
+      attrs.append("name", name);
+    entries.push_back(attrs.empty() ? name : attrs.getDictionary(context));
+  }
+  if (!entries.empty())
+    info.attrs.append("value_info", builder.getArrayAttr(entries));
+}
+
+Operation *GraphImporter::create(OperationState &state) {
+  return builder.create(state);
+}

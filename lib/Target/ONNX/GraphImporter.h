@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Nodes, initializers and values of one graph or function → a block.
+
+#ifndef HTP_LIB_TARGET_ONNX_GRAPHIMPORTER_H
+#define HTP_LIB_TARGET_ONNX_GRAPHIMPORTER_H
+
+#include "Attributes.h"
+#include "ProtoAttr.h"
+#include "Tensors.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace htp {
+
+/// What a graph has beside its block: attributes of the function, or of the
+/// entry in `onnx.graphs` for a subgraph.
+struct GraphInfo {
+  mlir::NamedAttrList attrs;
+  llvm::SmallVector<mlir::DictionaryAttr> inputs, outputs; // each has `name`
+};
+
+class GraphImporter {
+public:
+  GraphImporter(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file);
+
+  /// Fills `block` with the graph; its arguments are the graph's inputs.
+  /// `inferred` is the same graph after shape inference. The block has no
+  /// terminator yet: `results` are the outputs.
+  mlir::LogicalResult importGraph(const ::onnx::GraphProto &graph,
+                                  const ::onnx::GraphProto &inferred,
+                                  mlir::Block *block, GraphInfo &info,
+                                  llvm::SmallVectorImpl<mlir::Value> &results);
+
+  /// The same for a model-local function.
+  mlir::LogicalResult
+  importFunction(const ::onnx::FunctionProto &function, mlir::Block *block,
+                 GraphInfo &info, llvm::SmallVectorImpl<mlir::Value> &results);
+
+  mlir::InFlightDiagnostic emitError() const;
+  const ProtoEncoder &getEncoder() const { return encoder; }
+
+private:
+  using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
+  using ValueInfos = google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto>;
+
+  /// The values that one graph defines.
+  struct Scope {
+    llvm::StringMap<mlir::Value> values;
+    llvm::StringMap<const ::onnx::TypeProto *> types;
+    mlir::Value noValue;
+  };
+
+  void addTypes(const ValueInfos &infos);
+  mlir::LogicalResult define(llvm::StringRef name, mlir::Value value);
+  mlir::Value lookup(llvm::StringRef name) const;
+  mlir::FailureOr<mlir::Type> getType(llvm::StringRef name);
+
+  mlir::LogicalResult importInputs(const ::onnx::GraphProto &graph,
+                                   mlir::Block *block, GraphInfo &info);
+  mlir::LogicalResult importInitializers(const ::onnx::GraphProto &graph,
+                                         GraphInfo &info);
+  mlir::LogicalResult importInitializer(const ::onnx::TensorProto &tensor);
+  mlir::LogicalResult
+  importSparseInitializer(const ::onnx::SparseTensorProto &tensor);
+  mlir::LogicalResult
+  importOutputs(const ::onnx::GraphProto &graph, GraphInfo &info,
+                llvm::SmallVectorImpl<mlir::Value> &results);
+  void importValueInfos(const ValueInfos &infos, GraphInfo &info);
+
+  mlir::LogicalResult importNodes(const Nodes &nodes, const Nodes &inferred);
+  mlir::LogicalResult importNode(const ::onnx::NodeProto &node,
+                                 const ::onnx::NodeProto &inferred, int index);
+  mlir::FailureOr<mlir::Value> importOperand(llvm::StringRef name);
+  mlir::LogicalResult importAttributes(const ::onnx::NodeProto &node,
+                                       const ::onnx::NodeProto &inferred,
+                                       mlir::OperationState &state);
+  mlir::LogicalResult
+  importRegion(const ::onnx::GraphProto &graph,
+               const ::onnx::GraphProto &inferred, llvm::StringRef attribute,
+               mlir::OperationState &state,
+               llvm::SmallVectorImpl<mlir::Attribute> &infos);
+  mlir::Operation *create(mlir::OperationState &state);
+
+  mlir::MLIRContext *context;
+  std::shared_ptr<ModelFile> file;
+  ProtoEncoder encoder;
+  TensorImporter tensors;
+  mlir::OpBuilder builder;
+  std::vector<Scope> scopes;
+  std::vector<const Nodes *> enclosingNodes;
+  /// What is being imported, for messages: "node 'x' (MatMul)".
+  std::string subject;
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TARGET_ONNX_GRAPHIMPORTER_H

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A ModelProto → a module: the model's own fields are attributes of the module,
+// its graph is @main_graph, its functions are private functions.
+
+#include "HTP/Target/ONNX/Import.h"
+
+#include "GraphImporter.h"
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
+#include "onnx/shape_inference/implementation.h"
+
+using namespace mlir;
+using namespace htp;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::ModelProto;
+
+//===----------------------------------------------------------------------===//
+// Shape inference
+//===----------------------------------------------------------------------===//
+
+/// A copy of the model with the types that ONNX infers. Weights are not in it:
+/// their bytes are spans of the file. Nothing if inference fails.
+static std::unique_ptr<ModelProto> inferTypes(const ModelFile &file,
+                                              Location loc) {
+  auto model = std::make_unique<ModelProto>(file.model());
+  try {
+    ::onnx::ShapeInferenceOptions options(/*check_type=*/false,
+                                          /*strict_mode=*/0,
+                                          /*data_prop=*/true);
+    ::onnx::shape_inference::InferShapes(
+        *model, ::onnx::OpSchemaRegistry::Instance(), options);
+    return model;
+  } catch (const std::exception &exception) {
+    StringRef reason = exception.what();
+    emitRemark(loc) << "types were not inferred: " << reason.trim();
+    return nullptr;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+static NamedAttrList withPrefix(ArrayRef<NamedAttribute> attrs) {
+  NamedAttrList prefixed;
+  for (NamedAttribute attr : attrs)
+    prefixed.append(("onnx." + attr.getName().getValue()).str(),
+                    attr.getValue());
+  return prefixed;
+}
+
+/// A function for the block's contents, with the graph's attributes.
+static func::FuncOp makeFunction(Location loc, StringRef name, Region &body,
+                                 const GraphInfo &info,
+                                 ArrayRef<Value> results) {
+  MLIRContext *context = loc.getContext();
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(&body.front());
+  htp::onnx::ReturnOp::create(builder, loc, results);
+  auto type = builder.getFunctionType(body.front().getArgumentTypes(),
+                                      ValueRange(results).getTypes());
+  auto function = func::FuncOp::create(loc, name, type);
+  for (NamedAttribute attr : withPrefix(info.attrs.getAttrs()))
+    function->setAttr(attr.getName(), attr.getValue());
+  for (auto [index, input] : llvm::enumerate(info.inputs))
+    function.setArgAttrs(index, withPrefix(input.getValue()).getAttrs());
+  for (auto [index, output] : llvm::enumerate(info.outputs))
+    function.setResultAttrs(index, withPrefix(output.getValue()).getAttrs());
+  function.getBody().takeBody(body);
+  return function;
+}
+
+namespace {
+class ModelImporter {
+public:
+  ModelImporter(std::shared_ptr<ModelFile> file, MLIRContext *context,
+                const ImportOptions &options)
+      : file(file), context(context), options(options),
+        loc(NameLoc::get(StringAttr::get(context, file->path()))),
+        graphs(context, file) {}
+
+  OwningOpRef<ModuleOp> import();
+
+private:
+  LogicalResult importMainGraph();
+  LogicalResult importFunction(const FunctionProto &proto);
+  LogicalResult verifyModule();
+
+  std::shared_ptr<ModelFile> file;
+  MLIRContext *context;
+  ImportOptions options;
+  Location loc;
+  GraphImporter graphs;
+  OwningOpRef<ModuleOp> module;
+};
+} // namespace
+
+LogicalResult ModelImporter::importMainGraph() {
+  const ModelProto &model = file->model();
+  std::unique_ptr<ModelProto> inferred;
+  if (options.inferShapes)
+    inferred = inferTypes(*file, loc);
+  Region body;
+  GraphInfo info;
+  SmallVector<Value> results;
+  if (failed(graphs.importGraph(model.graph(),
+                                inferred ? inferred->graph() : model.graph(),
+                                &body.emplaceBlock(), info, results)))
+    return failure();
+  auto function =
+      makeFunction(UnknownLoc::get(context), "main_graph", body, info, results);
+  module->push_back(function);
+  return success();
+}
+
+LogicalResult ModelImporter::importFunction(const FunctionProto &proto) {
+  Region body;
+  GraphInfo info;
+  SmallVector<Value> results;
+  if (failed(graphs.importFunction(proto, &body.emplaceBlock(), info, results)))
+    return failure();
+  Builder builder(context);
+  if (proto.has_name())
+    info.attrs.append("function_name", builder.getStringAttr(proto.name()));
+  if (proto.has_domain())
+    info.attrs.append("function_domain", builder.getStringAttr(proto.domain()));
+  if (proto.has_overload())
+    info.attrs.append("function_overload",
+                      builder.getStringAttr(proto.overload()));
+  StringRef name = proto.name().empty() ? "function" : StringRef(proto.name());
+  auto function =
+      makeFunction(UnknownLoc::get(context), name, body, info, results);
+  function.setPrivate();
+  SymbolTable(*module).insert(function);
+  return success();
+}
+
+/// Errors of the verifier name the operation; those of the import also name the
+/// file, in one line.
+LogicalResult ModelImporter::verifyModule() {
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    auto name = dyn_cast<NameLoc>(diagnostic.getLocation());
+    if (!name || name == loc)
+      return failure();
+    emitError(loc) << "node '" << name.getName().getValue()
+                   << "': " << diagnostic.str();
+    return success();
+  });
+  return verify(*module);
+}
+
+OwningOpRef<ModuleOp> ModelImporter::import() {
+  const ModelProto &model = file->model();
+  if (!model.has_graph()) {
+    emitError(loc) << "is no ONNX model: it has no graph";
+    return {};
+  }
+  module = ModuleOp::create(UnknownLoc::get(context));
+  NamedAttrList attrs;
+  graphs.getEncoder().encodeFields(
+      model, attrs,
+      {ModelProto::kGraphFieldNumber, ModelProto::kFunctionsFieldNumber});
+  (*module)->setAttrs(withPrefix(attrs.getAttrs()).getDictionary(context));
+  if (failed(importMainGraph()))
+    return {};
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  htp::onnx::EntryPointOp::create(
+      builder, builder.getUnknownLoc(),
+      FlatSymbolRefAttr::get(context, "main_graph"));
+  for (const FunctionProto &function : model.functions())
+    if (failed(importFunction(function)))
+      return {};
+  if (failed(verifyModule()))
+    return {};
+  return std::move(module);
+}
+
+OwningOpRef<ModuleOp> htp::importModel(std::shared_ptr<ModelFile> file,
+                                       MLIRContext *context,
+                                       const ImportOptions &options) {
+  context->loadDialect<htp::onnx::ONNXDialect, func::FuncDialect>();
+  return ModelImporter(std::move(file), context, options).import();
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The part of GraphExporter that makes nodes of operations.
+
+#include "Attributes.h"
+#include "GraphExporter.h"
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+using namespace mlir;
+using namespace htp;
+using ::onnx::AttributeProto;
+using ::onnx::NodeProto;
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+/// onnx-mlir has old versions of a few operators as SoftmaxV11: without the
+/// suffix if that is an operator that ONNX has.
+static StringRef stripVersion(StringRef opType) {
+  StringRef digits = opType.substr(opType.find_last_not_of("0123456789") + 1);
+  StringRef base = opType.drop_back(digits.size());
+  if (digits.empty() || !base.consume_back("V") ||
+      htp::onnx::findDomain(opType) || !htp::onnx::findDomain(base))
+    return opType;
+  return base;
+}
+
+LogicalResult GraphExporter::exportOperator(Operation *op, NodeProto &node) {
+  auto text = [&](StringRef name, Operation *from) {
+    return from->getAttrOfType<StringAttr>(name);
+  };
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!callee)
+      return emitError() << "calls @" << call.getCallee()
+                         << ", which is not in the module";
+    StringAttr name = text("onnx.function_name", callee);
+    node.set_op_type(name ? name.str() : callee.getSymName().str());
+    if (StringAttr domain = text("onnx.function_domain", callee))
+      node.set_domain(domain.str());
+    if (StringAttr overload = text("onnx.function_overload", callee))
+      node.set_overload(overload.str());
+    return success();
+  }
+  if (op->getName().getDialectNamespace() != "onnx")
+    return emitError() << "has no form in ONNX";
+  if (auto custom = dyn_cast<htp::onnx::CustomOp>(op)) {
+    node.set_op_type(custom.getFunctionName().str());
+    if (StringAttr domain = text("domain_name", op))
+      node.set_domain(domain.str());
+    return success();
+  }
+  StringRef opType = stripVersion(op->getName().stripDialect());
+  node.set_op_type(opType.str());
+  StringRef domain = htp::onnx::findDomain(opType).value_or("");
+  if (StringAttr recorded = text("onnx.domain", op))
+    node.set_domain(recorded.str());
+  else if (!domain.empty())
+    node.set_domain(domain.str());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void GraphExporter::nameResults(Operation *op) {
+  for (OpResult result : op->getResults()) {
+    auto output = outputNames.find(result);
+    StringRef wanted = output != outputNames.end() ? StringRef(output->second)
+                                                   : getRecordedName(result);
+    // An output that is not named is not wanted, unless something uses it.
+    if (wanted.empty() && result.use_empty() &&
+        op->hasAttr(htp::onnx::kOutputNames))
+      continue;
+    names.assign(result, wanted, htp::onnx::getOpType(op));
+  }
+}
+
+LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
+  if (failed(exportOperator(op, node)))
+    return failure();
+  for (Value operand : op->getOperands())
+    node.add_input(operand.getDefiningOp<htp::onnx::NoValueOp>()
+                       ? ""
+                       : names.get(operand).str());
+  for (Value result : op->getResults())
+    node.add_output(names.get(result).str());
+  if (auto name = op->getAttrOfType<StringAttr>(htp::onnx::kNodeName))
+    node.set_name(name.str());
+  // Fields that have no other place are attributes under their own names.
+  static constexpr StringRef kTaken[] = {"attribute", "domain",  "input",
+                                         "name",      "op_type", "output"};
+  SmallVector<NamedAttribute> fields;
+  for (NamedAttribute attr : op->getAttrDictionary()) {
+    StringRef name = attr.getName();
+    if (!name.consume_front("onnx.") || llvm::is_contained(kTaken, name))
+      continue;
+    if (name == "unknown_fields" ||
+        NodeProto::descriptor()->FindFieldByName(name.str()))
+      fields.emplace_back(StringAttr::get(op->getContext(), name),
+                          attr.getValue());
+  }
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  if (failed(decoder.decode(fields, node)))
+    return failure();
+  return exportAttributes(op, node);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and subgraphs
+//===----------------------------------------------------------------------===//
+
+/// Sorts by name, or as the file had them.
+static void orderAttributes(Operation *op, NodeProto &node) {
+  llvm::StringMap<size_t> positions;
+  if (auto order = op->getAttrOfType<ArrayAttr>("onnx.attribute_order"))
+    for (StringAttr name : order.getAsRange<StringAttr>())
+      positions.try_emplace(name.getValue(), positions.size());
+  auto key = [&](const AttributeProto &attribute) {
+    auto it = positions.find(attribute.name());
+    return std::make_pair(it == positions.end() ? positions.size() : it->second,
+                          attribute.name());
+  };
+  auto &attributes = *node.mutable_attribute();
+  std::sort(attributes.pointer_begin(), attributes.pointer_end(),
+            [&](const AttributeProto *a, const AttributeProto *b) {
+              return key(*a) < key(*b);
+            });
+}
+
+LogicalResult GraphExporter::exportAttributes(Operation *op, NodeProto &node) {
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  auto infos = op->getAttrOfType<DictionaryAttr>("onnx.attribute_info");
+  auto getInfo = [&](StringRef name) {
+    return infos ? infos.getAs<DictionaryAttr>(name) : DictionaryAttr();
+  };
+  bool isCustom = isa<htp::onnx::CustomOp>(op), isCall = isa<func::CallOp>(op);
+  for (NamedAttribute attr : op->getAttrDictionary()) {
+    StringRef name = attr.getName();
+    if (htp::onnx::isReservedAttrName(name) ||
+        (isCustom && (name == "function_name" || name == "domain_name")) ||
+        (isCall && (name == "callee" || name == "no_inline" ||
+                    name == "arg_attrs" || name == "res_attrs")))
+      continue;
+    std::string error;
+    if (failed(exportAttribute(name, attr.getValue(), getInfo(name), decoder,
+                               writer, *node.add_attribute(), error)))
+      return error.empty()
+                 ? failure()
+                 : emitError() << "attribute '" << name << "' " << error;
+  }
+  if (auto rest = op->getAttrOfType<ArrayAttr>("onnx.attributes"))
+    for (DictionaryAttr entry : rest.getAsRange<DictionaryAttr>())
+      if (failed(decoder.decode(entry.getValue(), *node.add_attribute())))
+        return failure();
+  if (failed(exportRegions(op, infos, node)))
+    return failure();
+  orderAttributes(op, node);
+  return success();
+}
+
+LogicalResult GraphExporter::exportRegions(Operation *op, DictionaryAttr infos,
+                                           NodeProto &node) {
+  if (!op->getNumRegions())
+    return success();
+  SmallVector<StringRef> regions = htp::onnx::getRegionNames(op);
+  if (regions.size() != op->getNumRegions())
+    return emitError() << "has " << op->getNumRegions()
+                       << " regions, but names of " << regions.size();
+  auto graphs = op->getAttrOfType<ArrayAttr>("onnx.graphs");
+  ProtoDecoder decoder(writer, [&] { return emitError(); });
+  llvm::StringMap<AttributeProto *> attributes;
+  for (auto [index, name] : llvm::enumerate(regions)) {
+    AttributeProto *&attribute = attributes[name];
+    if (!attribute) {
+      attribute = node.add_attribute();
+      auto info = infos ? infos.getAs<DictionaryAttr>(name) : DictionaryAttr();
+      if (failed(exportAttributeShell(name, AttributeProto::GRAPH, info,
+                                      decoder, *attribute)))
+        return failure();
+    }
+    Region &region = op->getRegion(index);
+    if (!region.hasOneBlock() || !region.front().mightHaveTerminator())
+      return emitError() << "expects one block in '" << name << "'";
+    auto graphInfo = graphs && index < graphs.size()
+                         ? dyn_cast<DictionaryAttr>(graphs[index])
+                         : DictionaryAttr();
+    Source source = getSource(region, graphInfo);
+    if (failed(exportBlock(source, attribute->type() == AttributeProto::GRAPHS
+                                       ? *attribute->add_graphs()
+                                       : *attribute->mutable_g())))
+      return failure();
+    current = op;
+  }
+  return success();
+}

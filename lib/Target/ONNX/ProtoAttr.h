@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Any protobuf message as a dictionary attribute, and back.
+//
+// The importer takes the fields that have a natural place in MLIR out of a
+// message; what remains goes through here, so that no field can be forgotten:
+// every field that is set is encoded under its name, fields that this version
+// of ONNX does not know as bytes. {key, value} entries read as pairs:
+//
+//   onnx.opset_import = [{domain = "", version = 17 : si64}]
+//   onnx.metadata_props = [["source", "pytorch"]]
+
+#ifndef HTP_LIB_TARGET_ONNX_PROTOATTR_H
+#define HTP_LIB_TARGET_ONNX_PROTOATTR_H
+
+#include "HTP/Target/ONNX/ModelFile.h"
+#include "HTP/Target/ONNX/ModelWriter.h"
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OperationSupport.h"
+
+namespace htp {
+
+class ProtoEncoder {
+public:
+  ProtoEncoder(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file)
+      : context(context), file(std::move(file)) {}
+
+  /// Adds an attribute for every field that is set and whose number is not in
+  /// `skip`.
+  void encodeFields(const google::protobuf::Message &message,
+                    mlir::NamedAttrList &attrs,
+                    llvm::ArrayRef<int> skip = {}) const;
+
+  mlir::DictionaryAttr encode(const google::protobuf::Message &message,
+                              llvm::ArrayRef<int> skip = {}) const;
+
+private:
+  mlir::Attribute encodeValue(const google::protobuf::Message &message,
+                              const google::protobuf::FieldDescriptor *field,
+                              int index) const;
+  mlir::Attribute
+  encodeRepeated(const google::protobuf::Message &message,
+                 const google::protobuf::FieldDescriptor *field) const;
+  mlir::Attribute encodeMessage(const google::protobuf::Message &message) const;
+
+  mlir::MLIRContext *context;
+  std::shared_ptr<ModelFile> file;
+};
+
+class ProtoDecoder {
+public:
+  using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+  ProtoDecoder(ModelWriter &writer, EmitError emitError)
+      : writer(writer), emitError(emitError) {}
+
+  /// Sets the fields that `attrs` names. Keys that are no field of the message
+  /// are an error, except those in `ignore`.
+  mlir::LogicalResult decode(llvm::ArrayRef<mlir::NamedAttribute> attrs,
+                             google::protobuf::Message &message,
+                             llvm::ArrayRef<llvm::StringRef> ignore = {}) const;
+
+private:
+  mlir::LogicalResult
+  decodeField(mlir::Attribute attr,
+              const google::protobuf::FieldDescriptor *field,
+              google::protobuf::Message &message) const;
+  mlir::LogicalResult
+  decodeRepeated(mlir::Attribute attr,
+                 const google::protobuf::FieldDescriptor *field,
+                 google::protobuf::Message &message) const;
+  mlir::LogicalResult
+  decodeValue(mlir::Attribute attr,
+              const google::protobuf::FieldDescriptor *field, bool repeated,
+              google::protobuf::Message &message) const;
+  mlir::LogicalResult decodeMessage(mlir::Attribute attr,
+                                    google::protobuf::Message &message) const;
+  mlir::LogicalResult mismatch(const google::protobuf::FieldDescriptor *field,
+                               mlir::Attribute attr) const;
+
+  ModelWriter &writer;
+  EmitError emitError;
+};
+
+/// A resource that holds `bytes`, which `owner` keeps alive.
+mlir::DenseResourceElementsAttr
+getBorrowedResource(mlir::ShapedType type, llvm::StringRef name,
+                    llvm::ArrayRef<char> bytes, std::shared_ptr<void> owner);
+
+/// A resource with a copy of `bytes`.
+mlir::DenseResourceElementsAttr getCopiedResource(mlir::ShapedType type,
+                                                  llvm::StringRef name,
+                                                  llvm::ArrayRef<char> bytes);
+
+} // namespace htp
+
+#endif // HTP_LIB_TARGET_ONNX_PROTOATTR_H

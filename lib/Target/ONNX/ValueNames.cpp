@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ValueNames.h"
+
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
+
+using namespace mlir;
+using namespace htp;
+
+StringRef htp::getRecordedName(OpResult result) {
+  auto names =
+      result.getOwner()->getAttrOfType<ArrayAttr>(htp::onnx::kOutputNames);
+  if (!names || names.size() != result.getOwner()->getNumResults())
+    return "";
+  auto name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
+  return name ? name.getValue() : "";
+}
+
+void ValueNames::pushScope(Block *block) {
+  scopes.emplace_back();
+  scopes.back().block = block;
+}
+
+void ValueNames::reserve(StringRef name, Value value) {
+  scopes.back().reserved.try_emplace(name, value);
+}
+
+/// Whether giving `value` this name hides no other value from a user of it.
+bool ValueNames::isFree(StringRef name, Value value) const {
+  const Scope &scope = scopes.back();
+  if (scope.values.contains(name))
+    return false;
+  if (Value owner = scope.reserved.lookup(name); owner && owner != value)
+    return false;
+  for (const Scope &outer : llvm::drop_begin(llvm::reverse(scopes))) {
+    Value hidden = outer.values.lookup(name);
+    if (hidden && llvm::any_of(hidden.getUsers(), [&](Operation *user) {
+          return scope.block->getParent()->isAncestor(user->getParentRegion());
+        }))
+      return false;
+  }
+  return true;
+}
+
+void ValueNames::assign(Value value, StringRef wanted, StringRef hint) {
+  std::string name = wanted.str();
+  if (name.empty() || !isFree(name, value))
+    name = fresh(name.empty() ? hint : wanted);
+  StringRef owned = used.insert(name).first->first();
+  names[value] = owned;
+  scopes.back().values[owned] = value;
+}
+
+StringRef ValueNames::get(Value value) const { return names.lookup(value); }
+
+Value ValueNames::find(StringRef name) const {
+  return scopes.back().values.lookup(name);
+}
+
+std::string ValueNames::fresh(StringRef hint) {
+  if (!collected)
+    collectUsed();
+  for (unsigned i = 0;; ++i) {
+    std::string name = (hint + "_" + Twine(i)).str();
+    if (used.insert(name).second)
+      return name;
+  }
+}
+
+/// Every string that any attribute holds: a few too many names avoided do no
+/// harm.
+void ValueNames::collectUsed() {
+  collected = true;
+  AttrTypeWalker walker;
+  walker.addWalk([&](StringAttr string) { used.insert(string.getValue()); });
+  root->walk([&](Operation *op) {
+    for (NamedAttribute attr : op->getAttrDictionary())
+      if (!isa<ElementsAttr>(attr.getValue()))
+        walker.walk(attr.getValue());
+  });
+}

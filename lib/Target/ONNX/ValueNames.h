@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The names of values in an exported graph.
+//
+// Every value has the name that it was imported with, unless a pass made that
+// impossible: new values, values that were merged or moved, and outputs that
+// now return another value. The rules are ONNX's: a name means one value in a
+// graph, and a subgraph sees the names around it.
+
+#ifndef HTP_LIB_TARGET_ONNX_VALUENAMES_H
+#define HTP_LIB_TARGET_ONNX_VALUENAMES_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace htp {
+
+class ValueNames {
+public:
+  /// `root` is the function or module whose names fresh ones must avoid.
+  explicit ValueNames(mlir::Operation *root) : root(root) {}
+
+  void pushScope(mlir::Block *block);
+  void popScope() { scopes.pop_back(); }
+
+  /// Keeps `name` for `value` in the current scope: it is the graph's output.
+  void reserve(llvm::StringRef name, mlir::Value value);
+
+  /// Names a value that the current scope defines: `wanted` if that is
+  /// possible, otherwise, and if it is empty, a fresh name that starts with
+  /// `hint`.
+  void assign(mlir::Value value, llvm::StringRef wanted, llvm::StringRef hint);
+
+  /// The name of a value; empty for one without.
+  llvm::StringRef get(mlir::Value value) const;
+
+  /// The value that has this name in the current scope.
+  mlir::Value find(llvm::StringRef name) const;
+
+  /// A name that nothing has.
+  std::string fresh(llvm::StringRef hint);
+
+private:
+  struct Scope {
+    mlir::Block *block;
+    llvm::StringMap<mlir::Value> values;
+    llvm::StringMap<mlir::Value> reserved;
+  };
+
+  bool isFree(llvm::StringRef name, mlir::Value value) const;
+  void collectUsed();
+
+  mlir::Operation *root;
+  std::vector<Scope> scopes;
+  llvm::DenseMap<mlir::Value, llvm::StringRef> names;
+  /// Owns the strings, and has all names of the model once one is needed.
+  llvm::StringSet<> used;
+  bool collected = false;
+};
+
+/// The name that a result was imported with, empty if there is none.
+llvm::StringRef getRecordedName(mlir::OpResult result);
+
+} // namespace htp
+
+#endif // HTP_LIB_TARGET_ONNX_VALUENAMES_H
