@@ -42,6 +42,82 @@ static bool isBookkeeping(StringRef name) {
   return llvm::is_contained(kBookkeeping, name);
 }
 
+//===----------------------------------------------------------------------===//
+// Interfaces
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Nodes have no side effects; random ones do not get this interface.
+struct NoEffects : MemoryEffectOpInterface::FallbackModel<NoEffects> {
+  void
+  getEffects(Operation *,
+             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+                 &) const {}
+};
+
+/// Values are printed under the names that they have in the model.
+struct ResultNames : OpAsmOpInterface::FallbackModel<ResultNames> {
+  void getAsmResultNames(Operation *op, OpAsmSetValueNameFn setName) const {
+    auto names = op->getAttrOfType<ArrayAttr>(kOutputNames);
+    if (!names || names.size() != op->getNumResults())
+      return;
+    for (auto [result, name] : llvm::zip_equal(op->getResults(), names))
+      if (auto string = dyn_cast<StringAttr>(name))
+        setName(result, identifier(string));
+  }
+  void getAsmBlockArgumentNames(Operation *, Region &,
+                                OpAsmSetValueNameFn) const {}
+  void getAsmBlockNames(Operation *, OpAsmSetBlockNameFn) const {}
+  static StringRef getDefaultDialect() { return ""; }
+
+private:
+  /// `/encoder/layer.0/MatMul_output_0` → `encoder_layer.0_MatMul_output_0`:
+  /// the printer would spell a slash in hexadecimal.
+  static std::string identifier(StringRef name) {
+    std::string result;
+    for (char c : name.ltrim('/'))
+      result += llvm::isAlnum(c) || c == '.' || c == '$' ? c : '_';
+    return result;
+  }
+};
+
+/// Properties are written as one attribute.
+struct BytecodeModel : BytecodeOpInterface::FallbackModel<BytecodeModel> {
+  static LogicalResult readProperties(DialectBytecodeReader &reader,
+                                      OperationState &state) {
+    return reader.readOptionalAttribute(state.propertiesAttr);
+  }
+  void writeProperties(Operation *op, DialectBytecodeWriter &writer) const {
+    writer.writeOptionalAttribute(op->getPropertiesAsAttribute());
+  }
+};
+} // namespace
+
+/// Operations that no schema describes have only names.
+void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
+                                               OperationName) {
+  static ResultNames resultNames;
+  return interfaceID == OpAsmOpInterface::getInterfaceID() ? &resultNames
+                                                           : nullptr;
+}
+
+/// A schema without GRAPH attributes says whether the result depends on more
+/// than the inputs. One with them depends on what the graphs do (and MLIR looks
+/// there).
+static bool isPure(StringRef opType) {
+  const ::onnx::OpSchema *schema = nullptr;
+  if (std::optional<StringRef> domain = findDomain(opType))
+    schema = findSchema(opType, *domain, /*version=*/0);
+  if (!schema)
+    return false;
+  using Determinism = ::onnx::OpSchema::NodeDeterminism;
+  return schema->GetNodeDeterminism() != Determinism::NonDeterministic;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
 namespace {
 class SchemaOp : private SelfOwningTypeID, public OperationName::Impl {
 public:
@@ -49,6 +125,9 @@ public:
       : Impl(("onnx." + name).str(), dialect, SelfOwningTypeID::getTypeID(),
              mlir::detail::InterfaceMap()) {
     bookkeeping.insert_range(kBookkeeping);
+    interfaceMap.insertModels<BytecodeModel, ResultNames>();
+    if (isPure(name))
+      interfaceMap.insertModels<NoEffects>();
   }
 
   /// Takes in one version of the operator.
@@ -138,7 +217,12 @@ public:
     auto attrs = dyn_cast_or_null<DictionaryAttr>(attr);
     if (!attrs)
       return emitError() << "expects a dictionary of attributes";
-    dict(properties) = attrs;
+    // The parser comes here after it has set the attributes in braces, some of
+    // which are properties too.
+    NamedAttrList all(dict(properties));
+    for (NamedAttribute entry : attrs)
+      all.set(entry.getName(), entry.getValue());
+    dict(properties) = all.getDictionary(attrs.getContext());
     return success();
   }
   Attribute getPropertiesAsAttr(Operation *op) override {
@@ -171,68 +255,7 @@ private:
   bool hasGraphs = false;
 };
 
-//===----------------------------------------------------------------------===//
-// Interfaces
-//===----------------------------------------------------------------------===//
-
-/// Nodes have no side effects; random ones do not get this interface.
-struct NoEffects : MemoryEffectOpInterface::FallbackModel<NoEffects> {
-  void
-  getEffects(Operation *,
-             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-                 &) const {}
-};
-
-/// Values are printed under the names that they have in the model.
-struct ResultNames : OpAsmOpInterface::FallbackModel<ResultNames> {
-  void getAsmResultNames(Operation *op, OpAsmSetValueNameFn setName) const {
-    auto names = op->getAttrOfType<ArrayAttr>(kOutputNames);
-    if (!names || names.size() != op->getNumResults())
-      return;
-    for (auto [result, name] : llvm::zip_equal(op->getResults(), names))
-      if (auto string = dyn_cast<StringAttr>(name))
-        setName(result, identifier(string));
-  }
-  void getAsmBlockArgumentNames(Operation *, Region &,
-                                OpAsmSetValueNameFn) const {}
-  void getAsmBlockNames(Operation *, OpAsmSetBlockNameFn) const {}
-  static StringRef getDefaultDialect() { return ""; }
-
-private:
-  /// `/encoder/layer.0/MatMul_output_0` → `encoder_layer.0_MatMul_output_0`:
-  /// the printer would spell a slash in hexadecimal.
-  static std::string identifier(StringRef name) {
-    std::string result;
-    for (char c : name.ltrim('/'))
-      result += llvm::isAlnum(c) || c == '.' || c == '$' ? c : '_';
-    return result;
-  }
-};
 } // namespace
-
-/// A schema without GRAPH attributes says whether the result depends on more
-/// than the inputs. One with them depends on what the graphs do (and MLIR looks
-/// there).
-static bool isPure(StringRef opType) {
-  const ::onnx::OpSchema *schema = nullptr;
-  if (std::optional<StringRef> domain = findDomain(opType))
-    schema = findSchema(opType, *domain, /*version=*/0);
-  if (!schema)
-    return false;
-  using Determinism = ::onnx::OpSchema::NodeDeterminism;
-  return schema->GetNodeDeterminism() != Determinism::NonDeterministic;
-}
-
-void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
-                                               OperationName opName) {
-  static NoEffects noEffects;
-  static ResultNames resultNames;
-  if (interfaceID == MemoryEffectOpInterface::getInterfaceID())
-    return isPure(opName.stripDialect()) ? &noEffects : nullptr;
-  if (interfaceID == OpAsmOpInterface::getInterfaceID())
-    return &resultNames;
-  return nullptr;
-}
 
 //===----------------------------------------------------------------------===//
 // Text
