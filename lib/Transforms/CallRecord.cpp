@@ -108,17 +108,17 @@ DictionaryAttr recordDifference(Operation *body, Operation *original,
                                 const ModuleFrame &frame) {
   MLIRContext *context = body->getContext();
   NamedAttrList difference;
-  for (NamedAttribute attribute : original->getDiscardableAttrs()) {
+  for (NamedAttribute attribute : original->getAttrDictionary()) {
     if (!isAnnotation(attribute.getName()))
       continue;
-    Attribute derived = body->getDiscardableAttr(attribute.getName());
+    Attribute derived = body->getAttr(attribute.getName());
     if (auto tag = dyn_cast_or_null<TagAttr>(derived))
       derived = frame.absolute(tag);
     if (derived != attribute.getValue())
       difference.push_back(attribute);
   }
   SmallVector<Attribute> removed;
-  for (NamedAttribute attribute : body->getDiscardableAttrs())
+  for (NamedAttribute attribute : body->getAttrDictionary())
     if (isAnnotation(attribute.getName()) &&
         !original->hasAttr(attribute.getName()))
       removed.push_back(attribute.getName());

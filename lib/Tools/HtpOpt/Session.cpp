@@ -3,12 +3,9 @@
 #include "HTP/Tools/HtpOpt/Session.h"
 
 #include "HTP/Target/ONNX/ExternalTensors.h"
+#include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
-#if __has_include("HTP/Target/ONNX/Import.h")
-#include "HTP/Target/ONNX/Import.h"
-#define HTP_HAS_IMPORT
-#endif
 
 #include "mlir/Debug/CLOptionsSetup.h"
 #include "mlir/Dialect/IRDL/IR/IRDL.h"
@@ -197,15 +194,10 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
     reportError(options.input + ": " + toString(std::move(error)));
     return nullptr;
   }
-#ifdef HTP_HAS_IMPORT
   OwningOpRef<ModuleOp> module = importModel(*file, &context, ImportOptions());
   if (!module || (config.shouldVerifyOnParsing() && failed(verify(*module))))
     return nullptr;
   return OwningOpRef<Operation *>(module.release());
-#else
-  reportError("this build has no ONNX importer");
-  return nullptr;
-#endif
 }
 
 LogicalResult Session::runPasses(Operation *op, TimingScope &timing) {

@@ -2,14 +2,11 @@
 //
 // The writing half of a session.
 
+#include "HTP/Target/ONNX/Export.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/Session.h"
-#if __has_include("HTP/Target/ONNX/Export.h")
-#include "HTP/Target/ONNX/Export.h"
-#define HTP_HAS_EXPORT
-#endif
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Operation.h"
@@ -97,8 +94,8 @@ Error Session::placeData(const std::set<std::string> &locations,
     sys::path::append(target, location);
     if (sys::fs::equivalent(*source, target))
       continue;
-    if (Error error = outputs.addCopy(
-            *source, target, options.placement == DataPlacement::Link))
+    if (Error error = outputs.addCopy(*source, target,
+                                      options.placement == DataPlacement::Link))
       return error;
   }
   return Error::success();
@@ -116,7 +113,6 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
   for (auto &step : options.exportSteps)
     if (failed(step(*prepared)))
       return failure();
-#ifdef HTP_HAS_EXPORT
   ::onnx::ModelProto model;
   ModelWriter writer;
   if (failed(exportModel(prepared ? *prepared : module, model, writer,
@@ -131,7 +127,4 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
     return op->emitError() << "cannot write '" << file.path()
                            << "': " << toString(std::move(error));
   return success();
-#else
-  return op->emitError("this build has no ONNX exporter");
-#endif
 }

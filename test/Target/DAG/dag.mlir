@@ -23,7 +23,7 @@
 htp.hierarchy @Net : "net.Net" {
 }
 func.func @main_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %c = "onnx.Cast"(%x) {onnx_node_name = "cond", htp.tag = #htp.tag<"">} : (tensor<4xf32>) -> tensor<i1>
+  %c = "onnx.Cast"(%x) {to = i1, onnx_node_name = "cond", htp.tag = #htp.tag<"">} : (tensor<4xf32>) -> tensor<i1>
   %r = "onnx.Relu"(%x) {onnx_node_name = "relu", htp.tag = #htp.tag<"">} : (tensor<4xf32>) -> tensor<4xf32>
   %i = "onnx.If"(%c) ({
     %n = "onnx.Neg"(%r) {onnx_node_name = "neg", htp.tag = #htp.tag<"">} : (tensor<4xf32>) -> tensor<4xf32>
