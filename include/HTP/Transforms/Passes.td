@@ -173,4 +173,63 @@ def HTPInline : Pass<"htp-inline", "::mlir::ModuleOp"> {
   let dependentDialects = ["::htp::HTPDialect", "::mlir::func::FuncDialect"];
 }
 
+def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
+  let summary = "Find the module of each node by comparing the graph with a trace";
+  let description = [{
+    Every node was emitted by one traced op. Which one follows from the node's
+    kind, the parameters that it reads, its neighbours and its place in the
+    order; nodes that already have a tag, and parameters with the same
+    contents, are the fixed points. Nodes without a tag get one, with evidence
+    `parameter` (it reads the traced op's parameter) or `alignment`, the next
+    likely module as a context, and how often such answers are right. Existing
+    tags stay; where a module ran several times they learn which call it was.
+
+    ```mlir
+    %0 = "onnx.MatMul"(%x, %w) : …
+    // becomes
+    %0 = "onnx.MatMul"(%x, %w) {htp.tag = #htp.tag<"fc", evidence = "parameter", confidence = 9.9e-01>} : …
+    ```
+
+    Assumes the module tree of the same trace (`--htp-attach-hierarchy`); where
+    there is none, it is taken from the trace. A trace of another model is an
+    error; one that fits in part is a warning that counts what did not match.
+  }];
+  let options = [
+    Option<"trace", "trace", "std::string", /*default=*/"",
+           "The trace: trace.json, or a .pt or .pt2 archive">,
+  ];
+  let statistics = [
+    Statistic<"numAligned", "aligned", "Nodes tagged by alignment">,
+    Statistic<"numByParameter", "by-parameter",
+              "Nodes tagged by the parameter that they read">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
+def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
+  let summary = "Tag the nodes that no module has a claim on";
+  let description = [{
+    Constants, shape arithmetic, casts, copies of shared initializers and what
+    optimizers added have no origin of their own: their producers and consumers
+    vote. A node between two nodes of one module belongs to it; one that serves
+    a single module belongs there; what several modules consume and none made
+    belongs to their lowest common ancestor, never to one of several layers.
+    Nodes in a function belong to what its callers have in common. After this
+    pass every node has a tag, in subgraphs and model-local functions too.
+
+    ```mlir
+    %axes = "onnx.Constant"() <{value = dense<1> : tensor<1xi64>}> : () -> tensor<1xi64>
+    %0 = "onnx.Unsqueeze"(%x, %axes) {htp.tag = #htp.tag<"encoder">} : …
+    // the constant becomes
+    %axes = "onnx.Constant"() … {htp.tag = #htp.tag<"encoder", evidence = "consumer", confidence = 8e-01>}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numPropagated", "propagated", "Nodes tagged by their neighbours">,
+    Statistic<"numShared", "shared",
+              "Nodes tagged with what several modules have in common">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
 #endif // HTP_TRANSFORMS_PASSES_TD

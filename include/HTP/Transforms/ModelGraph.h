@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A function of any dialect as a plain graph for the algorithms of
+// lib/Hierarchy. Only plain attributes are read (see Nodes.h).
+
+#ifndef HTP_TRANSFORMS_MODELGRAPH_H
+#define HTP_TRANSFORMS_MODELGRAPH_H
+
+#include "HTP/Hierarchy/Graph.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace htp {
+
+/// The graph of one function. Bodies of nodes (If, Loop, Scan) are part of it:
+/// their nodes come before the node that holds them. Constants are values;
+/// what only copies a tensor or changes its encoding (Identity of a constant,
+/// QuantizeLinear, DequantizeLinear) is neither: it is looked through.
+struct ModelGraph {
+  /// `sizes`: the element counts of the tensors whose contents matter; others
+  /// are not read.
+  ModelGraph(mlir::FunctionOpInterface function,
+             const llvm::DenseSet<int64_t> &sizes);
+
+  Graph graph;
+  /// The operation of each node.
+  std::vector<mlir::Operation *> operations;
+  llvm::DenseMap<mlir::Operation *, int32_t> nodeOf;
+};
+
+/// Which functions of a model the others call. Those that are called have no
+/// module of their own but their callers'.
+class ModelFunctions {
+public:
+  explicit ModelFunctions(mlir::ModuleOp module);
+
+  /// The function that `op` calls, as func.call or as a node of its name.
+  mlir::FunctionOpInterface callee(mlir::Operation *op);
+
+  /// Functions that no other one calls: what the model runs.
+  llvm::SmallVector<mlir::FunctionOpInterface> entries;
+  /// The nodes that call each function.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *, 1>>
+      callers;
+
+private:
+  mlir::SymbolTable symbols;
+  llvm::StringMap<mlir::FunctionOpInterface> byName;
+};
+
+} // namespace htp
+
+#endif // HTP_TRANSFORMS_MODELGRAPH_H

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Weighs all evidence: dataflow alone first, to see in which order the nodes
+// would fit the program; then order and dataflow in turns.
+
+#include "Model.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <numeric>
+#include <queue>
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+
+constexpr unsigned kRounds = 4, kFreeRounds = 8;
+/// Steps back are rare in the order of an exporter, and less so in one that
+/// was made up.
+constexpr BackCost kStrict = {8.0f, 0.5f}, kLenient = {2.0f, 0.3f};
+/// Another order must fit this much better, in nats a node.
+constexpr double kMargin = 0.5;
+constexpr float kSure = 0.99f, kWorthNaming = 0.01f;
+
+class Aligner {
+public:
+  Aligner(const Graph &graph, const Program &program, ModuleParents parents)
+      : graph(graph), modules(parents), states(program, modules, emissions),
+        observations(graph, states, emissions) {
+    emissions.close();
+  }
+
+  Alignment run();
+
+private:
+  Posterior free(std::vector<float> &evidence);
+  double ordered(llvm::ArrayRef<Index> order, std::vector<float> evidence,
+                 BackCost back, unsigned rounds, Posterior &posterior);
+  std::vector<Index> resorted(const Posterior &posterior) const;
+  void answer(const Posterior &posterior, const Posterior &loose,
+              Alignment &result) const;
+  RedFlags flags(Index n, Index state, float belief, Index looseState,
+                 llvm::ArrayRef<Index> placed) const;
+  std::vector<Index> mostLikely(const Posterior &posterior) const;
+
+  const Graph &graph;
+  Modules modules;
+  Emissions emissions;
+  States states;
+  Observations observations;
+  Anchors anchors;
+  Rows<Candidate> candidates;
+  std::optional<Reach> reach;
+  std::optional<OrderCosts> costs;
+};
+
+} // namespace
+
+/// Dataflow alone, with a price on states that more nodes want to be the main
+/// node of than can be.
+Posterior Aligner::free(std::vector<float> &evidence) {
+  size_t size = candidates.items.size();
+  evidence.assign(size, 0);
+  std::vector<double> price(states.size(), 0), demand(states.size());
+  Posterior posterior(size);
+  std::vector<float> mains;
+  for (unsigned round = 0; round < kFreeRounds; ++round) {
+    demand.assign(states.size(), 1e-9);
+    for (Index n = 0; n < observations.size(); ++n) {
+      llvm::ArrayRef<Candidate> own = candidates[n];
+      size_t begin = candidates.begins[n];
+      float top = -1e30f, sum = 0;
+      for (auto [i, c] : llvm::enumerate(own))
+        top = std::max(top, std::max<float>(c.main - price[c.state], c.part) +
+                                evidence[begin + i]);
+      mains.clear();
+      for (auto [i, c] : llvm::enumerate(own)) {
+        float e = evidence[begin + i] - top;
+        mains.push_back(std::exp(c.main + e - float(price[c.state])));
+        posterior[begin + i] = mains.back() + std::exp(c.part + e);
+        sum += posterior[begin + i];
+      }
+      for (auto [i, c] : llvm::enumerate(own)) {
+        posterior[begin + i] /= sum;
+        demand[c.state] += mains[i] / sum;
+      }
+    }
+    for (Index t = 0; t < states.size(); ++t)
+      price[t] =
+          costs->many[t] ? 0 : std::max(0.0, price[t] + std::log(demand[t]));
+    evidence = messages(observations, states, candidates, posterior, *reach);
+  }
+  return posterior;
+}
+
+/// Order and dataflow in turns.
+double Aligner::ordered(llvm::ArrayRef<Index> order,
+                        std::vector<float> evidence, BackCost back,
+                        unsigned rounds, Posterior &posterior) {
+  double fit = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    if (round)
+      evidence = messages(observations, states, candidates, posterior, *reach);
+    fit = forwardBackward(candidates, evidence, order, *costs, back, posterior);
+  }
+  return fit;
+}
+
+std::vector<Index> Aligner::mostLikely(const Posterior &posterior) const {
+  std::vector<Index> best(observations.size());
+  for (Index n = 0; n < observations.size(); ++n) {
+    const float *begin = posterior.data() + candidates.begins[n];
+    size_t size = candidates[n].size();
+    best[n] =
+        candidates[n][std::max_element(begin, begin + size) - begin].state;
+  }
+  return best;
+}
+
+/// A topological order of the nodes that follows their believed places.
+std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
+  std::vector<Index> place = mostLikely(posterior), waiting, order;
+  using Ready = std::pair<Index, Index>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>> ready;
+  for (Index n = 0; n < observations.size(); ++n) {
+    waiting.push_back(observations.prev[n].size());
+    if (!waiting[n])
+      ready.push({place[n], n});
+  }
+  while (!ready.empty()) {
+    Index n = ready.top().second;
+    ready.pop();
+    order.push_back(n);
+    for (Index m : observations.next[n])
+      if (--waiting[m] == 0)
+        ready.push({place[m], m});
+  }
+  return order;
+}
+
+RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
+                        llvm::ArrayRef<Index> placed) const {
+  RedFlags flags;
+  bool isGap = states.list[state].isGap;
+  for (Index p : observations.prev[n])
+    flags.edge |= !isGap && (*reach)(placed[p], state) == 0;
+  for (Index m : observations.next[n])
+    flags.edge |= !isGap && (*reach)(state, placed[m]) == 0;
+  flags.order = states.list[looseState].module != states.list[state].module;
+  flags.kind = states.list[state].kind < 0 ||
+               emissions(states.list[state].kind, observations.list[n].op) ==
+                   Emits::Nothing;
+  flags.spread = belief < kSure;
+  return flags;
+}
+
+void Aligner::answer(const Posterior &posterior, const Posterior &loose,
+                     Alignment &result) const {
+  result.nodes.resize(graph.nodes.size());
+  std::vector<Index> placed = mostLikely(posterior),
+                     loosely = mostLikely(loose);
+  llvm::SmallVector<std::pair<Belief, Index>> beliefs;
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    if (observation.isInput || observation.isOutput || !observation.names)
+      continue;
+    // A module's belief is the sum over its states.
+    beliefs.clear();
+    llvm::SmallVector<float, 16> tops;
+    for (auto [i, c] : llvm::enumerate(candidates[n])) {
+      float weight = posterior[candidates.begins[n] + i];
+      const State &state = states.list[c.state];
+      auto found = llvm::find_if(beliefs, [&](const auto &entry) {
+        return entry.first.module == state.module;
+      });
+      if (found == beliefs.end()) {
+        beliefs.push_back({{state.module, state.call, weight}, c.state});
+        tops.push_back(weight);
+        continue;
+      }
+      found->first.weight += weight;
+      float &top = tops[found - beliefs.begin()];
+      if (weight > top) {
+        top = weight;
+        found->first.call = state.call;
+        found->second = c.state;
+      }
+    }
+    llvm::sort(beliefs, [](const auto &a, const auto &b) {
+      return a.first.weight != b.first.weight ? a.first.weight > b.first.weight
+                                              : a.second < b.second;
+    });
+    AlignedNode &node = result.nodes[observation.node];
+    node = {};
+    node.best = beliefs[0].first;
+    node.step = states.list[beliefs[0].second].kind < 0
+                    ? -1
+                    : states.list[beliefs[0].second].step;
+    if (beliefs.size() > 1 && beliefs[1].first.weight > kWorthNaming)
+      node.second = beliefs[1].first;
+    node.anchored = anchors.has(n);
+    node.flags =
+        flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
+  }
+}
+
+Alignment Aligner::run() {
+  Alignment result;
+  result.nodes.resize(graph.nodes.size());
+  if (states.size() == 0 || observations.size() == 0)
+    return result;
+  anchors = findAnchors(observations, states, emissions);
+  result.parameters = anchors.known;
+  result.parametersFound = anchors.found;
+  candidates =
+      findCandidates(observations, states, modules, emissions, anchors);
+  reach.emplace(states, emissions);
+  costs.emplace(states, emissions, anchors);
+
+  std::vector<float> evidence;
+  Posterior loose = free(evidence), posterior;
+  std::vector<Index> own(observations.size()), other = resorted(loose);
+  std::iota(own.begin(), own.end(), 0);
+  double ownFit = ordered(own, {}, kStrict, 1, posterior);
+  double otherFit = ordered(other, {}, kStrict, 1, posterior);
+  result.ownOrder = otherFit - ownFit < kMargin * observations.size();
+  result.fit = (result.ownOrder ? ownFit : otherFit) / observations.size();
+  if (result.ownOrder)
+    ordered(own, {}, kStrict, kRounds, posterior);
+  else
+    ordered(other, evidence, kLenient, kRounds, posterior);
+  answer(posterior, loose, result);
+  return result;
+}
+
+Alignment htp::align(const Graph &graph, const Program &program,
+                     ModuleParents parents) {
+  return Aligner(graph, program, parents).run();
+}

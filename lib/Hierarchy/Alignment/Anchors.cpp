@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What ties a node to certain states before anything is weighed: it reads the
+// same parameter, makes a value of the same name, or its module is known.
+
+#include "Model.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+
+/// Small integer tensors (axes, shapes, positions) are equal by chance.
+constexpr int64_t kLeastElements = 2, kLeastIntegers = 16;
+
+class AnchorFinder {
+public:
+  AnchorFinder(const Observations &observations, const States &states,
+               const Emissions &emissions)
+      : observations(observations), states(states), emissions(emissions) {}
+
+  Anchors run();
+
+private:
+  void indexParameters(Anchors &anchors);
+  void indexNames();
+  void byParameter(const Observation &observation);
+  void byName(const Observation &observation);
+  void byModule(const Observation &observation, const Prior &prior);
+  bool canEmit(Index state, const Observation &observation) const;
+  bool argumentsAgree(bool inputs) const;
+
+  const Observations &observations;
+  const States &states;
+  const Emissions &emissions;
+  llvm::DenseMap<std::pair<uint64_t, int64_t>, llvm::SmallVector<Index, 1>>
+      owners;
+  llvm::StringMap<Index> named;
+  llvm::SmallVector<Index> hits;
+};
+
+} // namespace
+
+bool AnchorFinder::canEmit(Index state, const Observation &observation) const {
+  if (states.list[state].kind < 0)
+    return false;
+  Emits emits = emissions(states.list[state].kind, observation.op);
+  return emits == Emits::Sizes ? observation.integer : emits != Emits::Nothing;
+}
+
+void AnchorFinder::indexParameters(Anchors &anchors) {
+  llvm::DenseSet<std::pair<uint64_t, int64_t>> present;
+  for (const TensorContent &content : observations.graph.constants)
+    present.insert({content.values, content.elements});
+  for (auto [index, parameter] : llvm::enumerate(states.program.parameters)) {
+    const TensorContent &content = parameter.content;
+    bool isFloat = content.kind == ElementKind::Float;
+    if (content.elements < (isFloat ? kLeastElements : kLeastIntegers))
+      continue;
+    std::pair<uint64_t, int64_t> key(content.values, content.elements);
+    owners[key].push_back(index);
+    if (states.readers[index].empty())
+      continue;
+    ++anchors.known;
+    anchors.found += present.contains(key);
+  }
+}
+
+/// Names of traced values that are unique; others tell nothing.
+void AnchorFinder::indexNames() {
+  for (auto [t, state] : llvm::enumerate(states.list)) {
+    if (state.kind < 0)
+      continue;
+    for (Index value : states.program.steps[state.step].outputs) {
+      llvm::StringRef name = states.program.values[value].name;
+      if (name.empty())
+        continue;
+      auto [found, isNew] = named.try_emplace(name, t);
+      if (!isNew)
+        found->second = -1;
+    }
+  }
+}
+
+void AnchorFinder::byParameter(const Observation &observation) {
+  const Graph &graph = observations.graph;
+  for (Index value : graph.nodes[observation.node].inputs) {
+    if (value < 0 || graph.values[value].constant < 0)
+      continue;
+    const TensorContent &content =
+        graph.constants[graph.values[value].constant];
+    if (content.elements < kLeastElements)
+      continue;
+    auto found = owners.find({content.values, content.elements});
+    if (found == owners.end())
+      continue;
+    for (Index parameter : found->second)
+      for (Index t : states.readers[parameter])
+        if (canEmit(t, observation))
+          hits.push_back(t);
+  }
+}
+
+void AnchorFinder::byName(const Observation &observation) {
+  const Graph &graph = observations.graph;
+  for (Index value : graph.nodes[observation.node].outputs) {
+    if (value < 0)
+      continue;
+    auto found = named.find(graph.values[value].name);
+    if (found != named.end() && found->second >= 0 &&
+        canEmit(found->second, observation))
+      hits.push_back(found->second);
+  }
+}
+
+void AnchorFinder::byModule(const Observation &observation,
+                            const Prior &prior) {
+  if (prior.module < 0 || size_t(prior.module) >= states.ofModule.size())
+    return;
+  for (Index t : states.ofModule[prior.module])
+    if ((prior.call < 0 || states.list[t].call == prior.call) &&
+        canEmit(t, observation))
+      hits.push_back(t);
+}
+
+/// Arguments are told apart by their number: only where both sides have as
+/// many.
+bool AnchorFinder::argumentsAgree(bool inputs) const {
+  auto mine = llvm::count_if(observations.list, [&](const Observation &o) {
+    return inputs ? o.isInput : o.isOutput;
+  });
+  return size_t(mine) == (inputs ? states.program.inputs.size()
+                                 : states.program.outputs.size());
+}
+
+Anchors AnchorFinder::run() {
+  Anchors anchors;
+  indexParameters(anchors);
+  if (states.program.sameNames)
+    indexNames();
+  bool inputsAgree = argumentsAgree(true), outputsAgree = argumentsAgree(false);
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    hits.clear();
+    if (observation.isInput) {
+      if (inputsAgree)
+        hits.push_back(observation.node);
+    } else if (observation.isOutput) {
+      if (outputsAgree)
+        hits.push_back(states.size() - states.program.outputs.size() +
+                       observation.node);
+    } else {
+      bool last = n + 1 == observations.size() ||
+                  observations.list[n + 1].isOutput ||
+                  observations.list[n + 1].node != observation.node;
+      const Prior &prior = observations.graph.nodes[observation.node].prior;
+      if (last && states.program.sameNames)
+        byName(observation);
+      if (last && hits.empty() && !prior.weak)
+        byModule(observation, prior);
+      if (hits.empty())
+        byParameter(observation);
+      if (last && hits.empty() && prior.weak)
+        byModule(observation, prior);
+    }
+    llvm::sort(hits);
+    hits.erase(llvm::unique(hits), hits.end());
+    for (Index t : hits)
+      anchors.states.push(t);
+    anchors.states.close();
+  }
+  return anchors;
+}
+
+Anchors alignment::findAnchors(const Observations &observations,
+                               const States &states,
+                               const Emissions &emissions) {
+  return AnchorFinder(observations, states, emissions).run();
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The states that each observation is weighed against. A node lies between
+// the nodes that are anchored before and after it, so do its candidates; only
+// where that leaves a wide stretch of the program does its kind choose.
+
+#include "Ancestry.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+
+// Log-likelihoods; see the study of the prototype for what each one is worth.
+const float kGap = std::log(2e-3f), // may have been folded away
+    kPart = std::log(0.2f), kWrap = std::log(0.8f), kOther = std::log(3e-4f);
+constexpr float kMisread = -20; // reads a parameter that the step does not
+constexpr float kUnread = -6;   // does not read the step's, though it is here
+constexpr float kMisshapen = -1, kMisshapenWeight = -3;
+constexpr float kOutside = -6; // not between what is anchored around it
+constexpr float kShared = -6;  // read by its module's siblings as well
+constexpr float kNever = -1e9;
+
+constexpr Index kMargin = 12; // beyond the anchored neighbours, each side
+constexpr Index kWide = 96;   // stretches wider than this go by kind
+
+/// Where in the program a node may lie, given the anchored nodes around it.
+struct Bounds {
+  static constexpr unsigned kKept = 4;
+  /// The tightest bounds: the node comes after all of these, ...
+  llvm::SmallVector<Index, kKept> after;
+  /// ... and before all of these.
+  llvm::SmallVector<Index, kKept> before;
+  /// What the modules of all anchored nodes after it have in common; -1 where
+  /// there are none.
+  Index readers = -1;
+  /// It is data, or goes into nothing but such data: not a size that nodes of
+  /// several modules happen to need.
+  bool data = false;
+};
+
+class CandidateFinder {
+public:
+  CandidateFinder(const Observations &observations, const States &states,
+                  const Modules &modules, const Emissions &emissions,
+                  const Anchors &anchors)
+      : observations(observations), states(states), modules(modules),
+        emissions(emissions), anchors(anchors), ancestry(states) {}
+
+  Rows<Candidate> run();
+
+private:
+  void findBounds();
+  void findReaders();
+  void findPlaces();
+  void markRead();
+  void choose(Index n);
+  void chooseByKind(Index n, Index low, Index high);
+  Candidate score(Index n, Index t) const;
+  float weightShapes(Index n, Index t) const;
+  bool between(Index n, Index t) const;
+  bool sharedBeyond(Index n, Index module) const;
+
+  const Observations &observations;
+  const States &states;
+  const Modules &modules;
+  const Emissions &emissions;
+  const Anchors &anchors;
+  Ancestry ancestry;
+  std::vector<Bounds> bounds;
+  /// Where the anchored nodes before and after it in the file lie.
+  std::vector<std::pair<Index, Index>> places;
+  std::vector<bool> read;
+  llvm::SmallVector<Index> chosen;
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 2> largeShapes;
+};
+
+} // namespace
+
+/// Each node inherits the bounds of its producers; an anchored producer is
+/// one itself. The same upwards, from its consumers.
+void CandidateFinder::findBounds() {
+  bounds.resize(observations.size());
+  auto keep = [](llvm::SmallVectorImpl<Index> &kept, auto tighter) {
+    llvm::sort(kept, tighter);
+    kept.erase(llvm::unique(kept), kept.end());
+    if (kept.size() > Bounds::kKept)
+      kept.truncate(Bounds::kKept);
+  };
+  for (Index n = 0; n < observations.size(); ++n) {
+    auto &own = bounds[n].after;
+    for (Index p : observations.prev[n]) {
+      if (anchors.has(p))
+        own.push_back(anchors.states[p].front());
+      else
+        own.append(bounds[p].after);
+    }
+    keep(own, std::greater<Index>());
+  }
+  for (Index n = observations.size(); n-- > 0;) {
+    auto &own = bounds[n].before;
+    for (Index m : observations.next[n]) {
+      if (anchors.has(m))
+        own.push_back(anchors.states[m].back());
+      else
+        own.append(bounds[m].before);
+      if (own.size() > 64) // many consumers: the tightest bounds suffice
+        keep(own, std::less<Index>());
+    }
+    keep(own, std::less<Index>());
+  }
+}
+
+/// Where the value of a node goes, as far as nothing else that is anchored
+/// joins it on the way.
+void CandidateFinder::findReaders() {
+  if (!modules.known())
+    return;
+  auto moduleOf = [&](Index t) { return states.list[t].module; };
+  for (Index n = observations.size(); n-- > 0;) {
+    Bounds &own = bounds[n];
+    auto add = [&](Index module) {
+      own.readers =
+          own.readers < 0 ? module : modules.common(own.readers, module);
+    };
+    for (Index m : observations.next[n]) {
+      if (observations.list[m].isOutput)
+        continue;
+      auto joined = llvm::find_if(bounds[m].after, [&](Index t) {
+        return !llvm::is_contained(own.after, t);
+      });
+      if (anchors.has(m))
+        for (Index t : anchors.states[m])
+          add(moduleOf(t));
+      else if (joined != bounds[m].after.end())
+        add(moduleOf(*joined));
+      else if (bounds[m].readers >= 0)
+        add(bounds[m].readers);
+    }
+    // A size that nodes of several modules happen to need is no such data,
+    // unless all of it goes into something that is shared further on.
+    own.data = !observations.list[n].integer ||
+               llvm::all_of(observations.next[n], [&](Index m) {
+                 return !anchors.has(m) && bounds[m].data &&
+                        bounds[m].readers == own.readers;
+               });
+  }
+}
+
+/// Exporters keep the order of execution for the most part.
+void CandidateFinder::findPlaces() {
+  places.resize(observations.size());
+  auto only = [&](Index n) {
+    return anchors.states[n].size() == 1 ? anchors.states[n].front() : -1;
+  };
+  Index last = 0;
+  for (Index n = 0; n < observations.size(); ++n) {
+    if (only(n) >= 0 && !observations.list[n].isInput)
+      last = only(n);
+    places[n].first = last;
+  }
+  last = states.size() - 1;
+  for (Index n = observations.size(); n-- > 0;) {
+    if (only(n) >= 0 && !observations.list[n].isOutput)
+      last = only(n);
+    places[n].second = last;
+  }
+}
+
+void CandidateFinder::markRead() {
+  read.assign(states.size(), false);
+  for (Index t : anchors.states.items)
+    read[t] = true;
+}
+
+bool CandidateFinder::between(Index n, Index t) const {
+  return llvm::all_of(bounds[n].after,
+                      [&](Index a) { return ancestry.mayReach(a, t); }) &&
+         llvm::all_of(bounds[n].before,
+                      [&](Index b) { return ancestry.mayReach(t, b); });
+}
+
+/// A value that is read inside a module and inside its siblings was seldom
+/// made in that module, unless from something that the module made.
+bool CandidateFinder::sharedBeyond(Index n, Index module) const {
+  Index readers = bounds[n].readers;
+  if (readers < 0 || !bounds[n].data || module == readers ||
+      !modules.inside(module, readers))
+    return false;
+  Index child = modules.childTowards(readers, module);
+  auto inChild = [&](Index t) {
+    return modules.inside(states.list[t].module, child);
+  };
+  return llvm::any_of(bounds[n].before, inChild) &&
+         llvm::none_of(bounds[n].after, inChild);
+}
+
+/// A weight that was changed (a folded batch norm) kept its shape.
+float CandidateFinder::weightShapes(Index n, Index t) const {
+  if (largeShapes.empty() || states.list[t].kind < 0)
+    return 0;
+  bool sameRank = false;
+  for (Index parameter : states.program.steps[states.list[t].step].parameters) {
+    llvm::SmallVector<int64_t, 4> shape =
+        states.program.parameters[parameter].content.shape;
+    llvm::sort(shape);
+    for (const auto &mine : largeShapes) {
+      if (mine == shape)
+        return 0;
+      sameRank |= mine.size() == shape.size();
+    }
+  }
+  return sameRank ? kMisshapenWeight : 0;
+}
+
+Candidate CandidateFinder::score(Index n, Index t) const {
+  const Observation &observation = observations.list[n];
+  const State &state = states.list[t];
+  Candidate candidate{t, kNever, kOther};
+  if (observation.isInput || observation.isOutput) {
+    if (observation.isInput ? state.isInput : state.isOutput)
+      candidate.main = 0;
+    return candidate;
+  }
+  if (state.isGap)
+    candidate.part = kGap;
+  else if (state.kind < 0)
+    return candidate;
+  switch (state.isGap ? Emits::Nothing
+                      : emissions(state.kind, observation.op)) {
+  case Emits::Main:
+    candidate.main = 0;
+    break;
+  case Emits::Part:
+    candidate.part = kPart;
+    break;
+  case Emits::Sizes:
+    if (observation.integer)
+      candidate.part = kPart;
+    break;
+  case Emits::Wrap:
+    candidate.part = kWrap;
+    break;
+  case Emits::Nothing:
+    break;
+  }
+  if (anchors.has(n)) {
+    if (!llvm::is_contained(anchors.states[n], t)) {
+      candidate.main += kMisread;
+      candidate.part += kMisread;
+    }
+  } else {
+    candidate.main += weightShapes(n, t);
+    if (read[t]) { // its main nodes are those that read the parameter
+      candidate.main += kUnread;
+      if (emissions.opName(observation.op) == "Transpose")
+        candidate.part += kUnread; // a linear transposes only its weight
+    }
+  }
+  const GraphNode &node = observations.graph.nodes[observation.node];
+  const GraphValue *made = node.outputs.empty() || node.outputs[0] < 0
+                               ? nullptr
+                               : &observations.graph.values[node.outputs[0]];
+  if (made && made->hasShape && state.shape &&
+      states.findShape(made->shape) != state.shape) {
+    candidate.main += kMisshapen;
+    if (observation.wrapsResult)
+      candidate.part += 3 * kMisshapen;
+  }
+  float place = 0;
+  if (!state.isGap && !between(n, t))
+    place += kOutside;
+  if (!anchors.has(n) && !state.repeated && sharedBeyond(n, state.module))
+    candidate.part += kShared;
+  candidate.main += place;
+  candidate.part += place;
+  return candidate;
+}
+
+void CandidateFinder::chooseByKind(Index n, Index low, Index high) {
+  const Observation &observation = observations.list[n];
+  auto addAround = [&](llvm::ArrayRef<Index> sorted, Index place, Index count) {
+    auto at = llvm::lower_bound(sorted, place);
+    auto first = at - std::min<ptrdiff_t>(count, at - sorted.begin());
+    auto last = at + std::min<ptrdiff_t>(count, sorted.end() - at);
+    for (; first != last; ++first)
+      if (*first >= low && *first <= high)
+        chosen.push_back(*first);
+  };
+  for (Index kind : emissions.kindsOf(observation.op)) {
+    if (emissions(kind, observation.op) == Emits::Sizes && !observation.integer)
+      continue;
+    llvm::ArrayRef<Index> ofKind = states.ofKind[kind];
+    // A few at either end of the stretch and around the place in the file.
+    Index count = emissions(kind, observation.op) == Emits::Main ? 12 : 4;
+    for (Index place : {low, high, places[n].first, places[n].second})
+      addAround(ofKind, place, count);
+  }
+}
+
+void CandidateFinder::choose(Index n) {
+  chosen.clear();
+  if (anchors.has(n)) {
+    chosen.append(anchors.states[n].begin(), anchors.states[n].end());
+    return;
+  }
+  const Observation &observation = observations.list[n];
+  if (observation.isInput || observation.isOutput) {
+    for (Index t = 0; t < states.size(); ++t)
+      if (observation.isInput ? states.list[t].isInput
+                              : states.list[t].isOutput)
+        chosen.push_back(t);
+    if (chosen.empty())
+      chosen.push_back(observation.isInput ? 0 : states.size() - 1);
+    return;
+  }
+  Index low = bounds[n].after.empty() ? 0 : bounds[n].after.front();
+  Index high =
+      bounds[n].before.empty() ? states.size() - 1 : bounds[n].before.front();
+  if (low > high)
+    std::swap(low, high);
+  low = std::max(0, low - kMargin);
+  high = std::min(states.size() - 1, high + kMargin);
+  auto addAll = [&](Index from, Index to) {
+    for (Index t = std::max(from, 0); t <= std::min(to, states.size() - 1); ++t)
+      chosen.push_back(t);
+  };
+  if (high - low <= kWide) {
+    addAll(low, high);
+  } else {
+    chooseByKind(n, low, high);
+    auto [before, after] = places[n];
+    if (after >= before && after - before <= kWide)
+      addAll(before - 2, after + 2);
+    llvm::sort(chosen);
+    chosen.erase(llvm::unique(chosen), chosen.end());
+  }
+  if (chosen.empty())
+    addAll(low, std::min(high, low + kWide));
+}
+
+Rows<Candidate> CandidateFinder::run() {
+  findBounds();
+  findReaders();
+  findPlaces();
+  markRead();
+  Rows<Candidate> candidates;
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    largeShapes.clear();
+    if (!anchors.has(n) && !observation.isInput && !observation.isOutput)
+      for (Index value : observations.graph.nodes[observation.node].inputs) {
+        if (value < 0 || observations.graph.values[value].constant < 0)
+          continue;
+        const TensorContent &content =
+            observations.graph
+                .constants[observations.graph.values[value].constant];
+        if (content.shape.size() > 1 && content.kind == ElementKind::Float) {
+          largeShapes.push_back(content.shape);
+          llvm::sort(largeShapes.back());
+        }
+      }
+    choose(n);
+    for (Index t : chosen)
+      candidates.push(score(n, t));
+    candidates.close();
+  }
+  return candidates;
+}
+
+Rows<Candidate> alignment::findCandidates(const Observations &observations,
+                                          const States &states,
+                                          const Modules &modules,
+                                          const Emissions &emissions,
+                                          const Anchors &anchors) {
+  return CandidateFinder(observations, states, modules, emissions, anchors)
+      .run();
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Dataflow evidence: the producer of a node was emitted by the same step, or
+// by one that feeds it, perhaps through steps that left no node.
+
+#include "Model.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+constexpr float kSameState = 0.5f;   // both nodes are of one decomposition
+constexpr float kThrough = 0.3f;     // a step between them left no node
+constexpr float kFaintest = 0.02f;   // ways fainter than this are no ways
+constexpr float kNoWay = 0.01f;      // what an edge without a way is worth
+constexpr float kGap = 0.1f;         // what runs in a gap reads and feeds any
+constexpr float kNegligible = 1e-3f; // belief that needs no message
+} // namespace
+
+Reach::Reach(const States &states, const Emissions &emissions) {
+  // Strongest ways first, from each state along the edges of the program.
+  std::vector<float> best(states.size(), 0);
+  std::vector<Index> touched, level, following;
+  std::vector<std::pair<Index, Entry>> reversed;
+  for (Index from = 0; from < states.size(); ++from) {
+    touched.assign(1, from);
+    level.assign(1, from);
+    best[from] = kSameState;
+    while (!level.empty()) {
+      following.clear();
+      for (Index at : level) {
+        float through = at == from ? 1.0f : best[at];
+        if (at != from)
+          through *= states.list[at].kind >= 0 &&
+                             emissions.rule(states.list[at].kind).silent
+                         ? 1.0f
+                         : kThrough;
+        if (through < kFaintest)
+          continue;
+        for (Index to : states.next[at]) {
+          if (best[to] >= through)
+            continue;
+          if (best[to] == 0)
+            touched.push_back(to);
+          best[to] = through;
+          following.push_back(to);
+        }
+      }
+      std::swap(level, following);
+    }
+    llvm::sort(touched);
+    for (Index to : touched) {
+      forward.push({to, best[to]});
+      best[to] = 0;
+    }
+    forward.close();
+  }
+  backward.begins.assign(states.size() + 1, 0);
+  for (const Entry &entry : forward.items)
+    ++backward.begins[entry.state + 1];
+  for (Index t = 0; t < states.size(); ++t)
+    backward.begins[t + 1] += backward.begins[t];
+  backward.items.resize(forward.items.size());
+  std::vector<size_t> at(backward.begins.begin(), backward.begins.end() - 1);
+  for (Index t = 0; t < states.size(); ++t)
+    for (const Entry &entry : forward[t])
+      backward.items[at[entry.state]++] = {t, entry.weight};
+}
+
+float Reach::operator()(Index from, Index to) const {
+  llvm::ArrayRef<Entry> row = forward[from];
+  auto found = llvm::lower_bound(
+      row, to, [](const Entry &entry, Index t) { return entry.state < t; });
+  return found != row.end() && found->state == to ? found->weight : 0;
+}
+
+/// sum[i] += belief * way to candidate i, over sorted lists of both.
+static void spread(llvm::ArrayRef<Reach::Entry> ways, float belief,
+                   llvm::ArrayRef<Candidate> candidates,
+                   llvm::MutableArrayRef<float> sum) {
+  auto before = [](const Reach::Entry &entry, Index t) {
+    return entry.state < t;
+  };
+  if (ways.size() > 8 * candidates.size()) { // one that many read
+    for (auto [i, candidate] : llvm::enumerate(candidates)) {
+      auto found = llvm::lower_bound(ways, candidate.state, before);
+      if (found != ways.end() && found->state == candidate.state)
+        sum[i] += belief * found->weight;
+    }
+    return;
+  }
+  size_t i = 0;
+  for (const Reach::Entry &way : ways) {
+    while (i < candidates.size() && candidates[i].state < way.state)
+      ++i;
+    if (i == candidates.size())
+      return;
+    if (candidates[i].state == way.state)
+      sum[i] += belief * way.weight;
+  }
+}
+
+std::vector<float> alignment::messages(const Observations &observations,
+                                       const States &states,
+                                       const Rows<Candidate> &candidates,
+                                       const Posterior &posterior,
+                                       const Reach &reach) {
+  std::vector<float> evidence(candidates.items.size(), 0);
+  std::vector<float> sum, total;
+  auto collect = [&](Index n, llvm::ArrayRef<Index> neighbours,
+                     const Rows<Reach::Entry> &ways, float weight) {
+    llvm::ArrayRef<Candidate> own = candidates[n];
+    total.assign(own.size(), 0);
+    for (Index other : neighbours) {
+      sum.assign(own.size(), 0);
+      size_t begin = candidates.begins[other];
+      float inGaps = 0;
+      for (auto [i, candidate] : llvm::enumerate(candidates[other])) {
+        float belief = posterior[begin + i];
+        if (belief <= kNegligible)
+          continue;
+        if (states.list[candidate.state].isGap)
+          inGaps += belief;
+        spread(ways[candidate.state], belief, own, sum);
+      }
+      for (size_t i = 0; i < own.size(); ++i) {
+        float any = states.list[own[i].state].isGap ? 1 : inGaps;
+        total[i] += std::log(std::max(sum[i], kGap * any) + kNoWay);
+      }
+    }
+    for (size_t i = 0; i < own.size(); ++i)
+      evidence[candidates.begins[n] + i] += weight * total[i];
+  };
+  for (Index n = 0; n < observations.size(); ++n) {
+    if (llvm::ArrayRef<Index> prev = observations.prev[n]; !prev.empty())
+      collect(n, prev, reach.forward,
+              (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size());
+    if (llvm::ArrayRef<Index> next = observations.next[n]; !next.empty())
+      collect(n, next, reach.backward, 1.0f / next.size());
+  }
+  return evidence;
+}

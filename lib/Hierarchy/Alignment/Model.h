@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of the alignment, private to it: the states (steps of the
+// program), the observations (nodes of the graph), the candidates that link
+// them, and the two sources of evidence that are weighed against each other,
+// dataflow and order.
+
+#ifndef HTP_LIB_HIERARCHY_ALIGNMENT_MODEL_H
+#define HTP_LIB_HIERARCHY_ALIGNMENT_MODEL_H
+
+#include "HTP/Hierarchy/Alignment.h"
+#include "HTP/Hierarchy/Emission.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace htp::alignment {
+
+using Index = int32_t;
+
+/// Rows of different lengths in one array.
+template <typename T> struct Rows {
+  std::vector<T> items;
+  std::vector<size_t> begins = {0};
+
+  size_t size() const { return begins.size() - 1; }
+  llvm::ArrayRef<T> operator[](size_t row) const {
+    return llvm::ArrayRef<T>(items).slice(begins[row],
+                                          begins[row + 1] - begins[row]);
+  }
+  llvm::MutableArrayRef<T> row(size_t row) {
+    return llvm::MutableArrayRef<T>(items).slice(begins[row],
+                                                 begins[row + 1] - begins[row]);
+  }
+  void push(const T &item) { items.push_back(item); }
+  void close() { begins.push_back(items.size()); }
+};
+
+//===----------------------------------------------------------------------===//
+// Emission of this model's kinds and ops
+//===----------------------------------------------------------------------===//
+
+/// The emission table for the kinds and ops that occur, as a matrix.
+class Emissions {
+public:
+  Index kind(llvm::StringRef name);
+  Index op(llvm::StringRef name);
+  /// Fills the matrix; call when all kinds and ops are known.
+  void close();
+
+  Emits operator()(Index kind, Index op) const {
+    return matrix[kind * numOps + op];
+  }
+  const EmissionRule &rule(Index kind) const { return rules[kind]; }
+  llvm::StringRef opName(Index op) const { return opNames[op]; }
+  /// Whether any node of the graph can be the kind's main op.
+  bool shows(Index kind) const { return shown[kind]; }
+  /// The kinds that `op` can come from, as main op or part.
+  llvm::ArrayRef<Index> kindsOf(Index op) const { return sources[op]; }
+  Index numKinds() const { return rules.size(); }
+
+private:
+  llvm::StringMap<Index> kinds, ops;
+  std::vector<EmissionRule> rules;
+  std::vector<std::string> opNames;
+  std::vector<Emits> matrix;
+  std::vector<bool> shown;
+  Rows<Index> sources;
+  Index numOps = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// States: the steps of the program
+//===----------------------------------------------------------------------===//
+
+struct State {
+  /// -1 for the pseudo-steps: arguments, results and gaps.
+  Index kind = -1;
+  /// The step in the program; for a pseudo-step the number of the argument.
+  Index step = -1;
+  Index module = 0, call = 0;
+  /// A number for the shape of its first result; 0: not known.
+  Index shape = 0;
+  bool isInput = false, isOutput = false;
+  /// Where the program passes from one module to another: what ran in the
+  /// module that holds both may have been folded away when it was traced.
+  bool isGap = false;
+  /// Other steps compute the same: an exporter may have kept one for all.
+  bool repeated = false;
+};
+
+/// The tree of the modules that states belong to.
+class Modules {
+public:
+  explicit Modules(ModuleParents parents);
+
+  bool known() const { return !parents.empty(); }
+  Index common(Index a, Index b) const;
+  /// Whether `module` is `ancestor` or lies in it.
+  bool inside(Index module, Index ancestor) const;
+  /// The child of `ancestor` that `module`, below it, lies in.
+  Index childTowards(Index ancestor, Index module) const;
+
+private:
+  ModuleParents parents;
+  std::vector<Index> depths;
+};
+
+class States {
+public:
+  States(const Program &program, const Modules &modules, Emissions &emissions);
+
+  const Program &program;
+  std::vector<State> list;
+  /// The states that make what a state reads, sorted.
+  Rows<Index> prev, next;
+  /// For each parameter of the program the states that read it.
+  Rows<Index> readers;
+  /// The states of each kind, and of each module, sorted.
+  Rows<Index> ofKind, ofModule;
+
+  Index size() const { return list.size(); }
+  /// A number for a shape; the same for equal shapes.
+  Index shapeNumber(llvm::ArrayRef<int64_t> shape);
+  Index findShape(llvm::ArrayRef<int64_t> shape) const;
+
+private:
+  void addGap(const Modules &modules, Index next);
+  void link();
+  llvm::DenseMap<uint64_t, Index> shapes;
+};
+
+//===----------------------------------------------------------------------===//
+// Observations: the nodes of the graph
+//===----------------------------------------------------------------------===//
+
+/// A node, or one op of a fused node, or an argument or result of the graph.
+struct Observation {
+  /// The node in the graph; for a pseudo-node the number of the argument.
+  Index node = -1;
+  Index op = -1;
+  bool isInput = false, isOutput = false;
+  bool integer = false;
+  /// It says which module the node belongs to.
+  bool names = true;
+  /// Next to a Gemm, before it or after it.
+  bool wrapsResult = false;
+};
+
+class Observations {
+public:
+  Observations(const Graph &graph, const States &states, Emissions &emissions);
+
+  const Graph &graph;
+  std::vector<Observation> list;
+  Rows<Index> prev, next;
+
+  Index size() const { return list.size(); }
+};
+
+//===----------------------------------------------------------------------===//
+// Candidates: what each observation may have come from
+//===----------------------------------------------------------------------===//
+
+struct Candidate {
+  Index state;
+  /// Log-likelihood as the main op of the state's kind, and as a part.
+  float main, part;
+};
+
+/// For each observation the states that it must be one of (sorted): those
+/// that read the same parameter, bear its name, or lie in its known module.
+struct Anchors {
+  Rows<Index> states;
+  /// Parameters of the program found in the graph.
+  unsigned found = 0, known = 0;
+
+  bool has(Index n) const { return !states[n].empty(); }
+};
+
+Anchors findAnchors(const Observations &observations, const States &states,
+                    const Emissions &emissions);
+
+Rows<Candidate> findCandidates(const Observations &observations,
+                               const States &states, const Modules &modules,
+                               const Emissions &emissions,
+                               const Anchors &anchors);
+
+//===----------------------------------------------------------------------===//
+// Evidence
+//===----------------------------------------------------------------------===//
+
+/// Per candidate: how likely the observation is in that state.
+using Posterior = std::vector<float>;
+
+/// How likely a value goes from the nodes of one state straight to those of
+/// another.
+class Reach {
+public:
+  Reach(const States &states, const Emissions &emissions);
+
+  struct Entry {
+    Index state;
+    float weight;
+  };
+  Rows<Entry> forward, backward;
+  /// Weight of the way from `from` to `to`; 0 where there is none.
+  float operator()(Index from, Index to) const;
+};
+
+/// Dataflow evidence (log) for each candidate: where the producers and the
+/// consumers of each node are believed to be.
+std::vector<float> messages(const Observations &observations,
+                            const States &states,
+                            const Rows<Candidate> &candidates,
+                            const Posterior &posterior, const Reach &reach);
+
+/// What a step backwards in the program costs: once, and per step.
+struct BackCost {
+  float once, each;
+};
+
+/// The cost of each way through the states, per state.
+struct OrderCosts {
+  OrderCosts(const States &states, const Emissions &emissions,
+             const Anchors &anchors);
+
+  /// skipped[t]: the cost of skipping all states before t.
+  std::vector<double> skipped;
+  std::vector<float> skip, stay;
+  std::vector<bool> many;
+};
+
+/// Posterior of a left-to-right hidden Markov model over the states, with the
+/// observations in the given order. Returns the log-likelihood of the whole.
+double forwardBackward(const Rows<Candidate> &candidates,
+                       llvm::ArrayRef<float> evidence,
+                       llvm::ArrayRef<Index> order, const OrderCosts &costs,
+                       BackCost back, Posterior &posterior);
+
+} // namespace htp::alignment
+
+#endif // HTP_LIB_HIERARCHY_ALIGNMENT_MODEL_H

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The graph's nodes as observations. What an optimizer fused is taken apart
+// again: each op of a fused node was emitted by a step of its own, and the
+// last one makes the node's value.
+
+#include "Model.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace htp;
+using namespace htp::alignment;
+
+/// The ops that a node stands for.
+static llvm::SmallVector<llvm::StringRef> unfused(const GraphNode &node,
+                                                  bool foldedNorm) {
+  llvm::SmallVector<llvm::StringRef> ops;
+  llvm::StringRef op = node.op;
+  if (op == "Conv" || op == "ConvTranspose" || op == "FusedConv" ||
+      op == "FusedGemm") {
+    bool fused = op.consume_front("Fused");
+    ops.push_back(op);
+    if (foldedNorm)
+      ops.push_back("BatchNormalization");
+    if (fused && op == "Conv" && node.inputs.size() > 3)
+      ops.push_back("Add");
+    if (!node.activation.empty())
+      ops.push_back(node.activation);
+    return ops;
+  }
+  if (op == "FusedMatMul" || op == "TransposeMatMul") {
+    ops.push_back("MatMul");
+    if (node.scales)
+      ops.push_back("Mul");
+    return ops;
+  }
+  for (const std::string &part : EmissionTable::get().fusedFrom(op))
+    ops.push_back(part);
+  if (ops.empty())
+    ops.push_back(op);
+  return ops;
+}
+
+using ContentKey = std::pair<uint64_t, int64_t>;
+
+Observations::Observations(const Graph &graph, const States &states,
+                           Emissions &emissions)
+    : graph(graph) {
+  // A convolution whose weight is no parameter, in a model with batch norms,
+  // is a convolution with such a norm folded in.
+  bool anyNorm = llvm::any_of(states.list, [&](const State &state) {
+    return state.kind >= 0 && emissions.rule(state.kind).kind == "batch_norm";
+  });
+  llvm::DenseSet<ContentKey> known;
+  for (const Program::Parameter &parameter : states.program.parameters)
+    known.insert({parameter.content.values, parameter.content.elements});
+  auto isFolded = [&](const GraphNode &node) {
+    return anyNorm && llvm::any_of(node.inputs, [&](Index value) {
+             if (value < 0 || graph.values[value].constant < 0)
+               return false;
+             const TensorContent &content =
+                 graph.constants[graph.values[value].constant];
+             return content.shape.size() > 2 &&
+                    !known.contains({content.values, content.elements});
+           });
+  };
+
+  std::vector<Index> madeBy(graph.values.size(), -1);
+  llvm::SmallVector<Index> sources;
+  auto add = [&](Observation observation) {
+    llvm::sort(sources);
+    sources.erase(llvm::unique(sources), sources.end());
+    for (Index source : sources)
+      prev.push(source);
+    prev.close();
+    sources.assign(1, list.size());
+    list.push_back(observation);
+  };
+  auto read = [&](Index value) {
+    if (value >= 0 && madeBy[value] >= 0)
+      sources.push_back(madeBy[value]);
+  };
+
+  for (auto [k, value] : llvm::enumerate(graph.inputs)) {
+    sources.clear();
+    Observation input;
+    input.node = k;
+    input.isInput = true;
+    madeBy[value] = list.size();
+    add(input);
+  }
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    sources.clear();
+    for (Index value : node.inputs)
+      read(value);
+    bool folded = isFolded(node);
+    for (llvm::StringRef op : unfused(node, folded)) {
+      Observation observation;
+      observation.node = index;
+      observation.op = emissions.op(op);
+      observation.integer =
+          !node.outputs.empty() && node.outputs[0] >= 0 &&
+          graph.values[node.outputs[0]].kind == ElementKind::Integer;
+      observation.names = !(folded && op == "BatchNormalization");
+      add(observation);
+    }
+    for (Index value : node.outputs)
+      if (value >= 0)
+        madeBy[value] = list.size() - 1;
+  }
+  for (auto [k, value] : llvm::enumerate(graph.outputs)) {
+    if (madeBy[value] < 0)
+      continue;
+    sources.clear();
+    read(value);
+    Observation output;
+    output.node = k;
+    output.isOutput = true;
+    add(output);
+  }
+
+  // Consumers.
+  next.begins.assign(size() + 1, 0);
+  for (Index p : prev.items)
+    ++next.begins[p + 1];
+  for (Index n = 0; n < size(); ++n)
+    next.begins[n + 1] += next.begins[n];
+  next.items.resize(prev.items.size());
+  std::vector<size_t> at(next.begins.begin(), next.begins.end() - 1);
+  for (Index n = 0; n < size(); ++n)
+    for (Index p : prev[n])
+      next.items[at[p]++] = n;
+
+  // A reshape beside a Gemm may be the optimizer's (it turns MatMul and Add
+  // into Reshape, Gemm, Reshape) or the model's own view.
+  Index gemm = emissions.op("Gemm"), reshape = emissions.op("Reshape"),
+        wrap = emissions.op("GemmReshape");
+  for (Index n = 0; n < size(); ++n) {
+    if (list[n].op != gemm)
+      continue;
+    for (Index p : prev[n])
+      if (list[p].op == reshape)
+        list[p].op = wrap;
+    for (Index m : next[n])
+      if (list[m].op == reshape || list[m].op == wrap) {
+        list[m].op = wrap;
+        list[m].wrapsResult = true;
+      }
+  }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The program's steps as states of the model: who feeds whom, who reads which
+// parameter, and what each kind can emit.
+
+#include "Model.h"
+
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace htp;
+using namespace htp::alignment;
+
+//===----------------------------------------------------------------------===//
+// Emissions
+//===----------------------------------------------------------------------===//
+
+Index Emissions::kind(llvm::StringRef name) {
+  std::string canonical = EmissionTable::get().canonical(name);
+  auto [found, isNew] = kinds.try_emplace(canonical, rules.size());
+  if (isNew)
+    rules.push_back(EmissionTable::get().rule(canonical));
+  return found->second;
+}
+
+Index Emissions::op(llvm::StringRef name) {
+  auto [found, isNew] = ops.try_emplace(name, opNames.size());
+  if (isNew)
+    opNames.push_back(name.str());
+  return found->second;
+}
+
+void Emissions::close() {
+  numOps = opNames.size();
+  matrix.assign(rules.size() * numOps, Emits::Nothing);
+  shown.assign(rules.size(), false);
+  for (auto [kind, rule] : llvm::enumerate(rules)) {
+    Emits *row = matrix.data() + kind * numOps;
+    for (Index op = 0; op < numOps; ++op) {
+      row[op] = rule.emits(opNames[op]);
+      shown[kind] = shown[kind] || row[op] == Emits::Main;
+    }
+    if (rule.instead && shown[kind])
+      std::replace(row, row + numOps, Emits::Part, Emits::Nothing);
+  }
+  for (Index op = 0; op < numOps; ++op) {
+    for (Index kind = 0; kind < numKinds(); ++kind)
+      if ((*this)(kind, op) != Emits::Nothing)
+        sources.push(kind);
+    sources.close();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+Modules::Modules(ModuleParents parents) : parents(parents) {
+  depths.reserve(parents.size());
+  for (Index parent : parents) // parents come first
+    depths.push_back(parent < 0 ? 0 : depths[parent] + 1);
+}
+
+Index Modules::common(Index a, Index b) const {
+  while (a != b)
+    (depths[a] < depths[b] ? b : a) = parents[depths[a] < depths[b] ? b : a];
+  return a;
+}
+
+bool Modules::inside(Index module, Index ancestor) const {
+  while (depths[module] > depths[ancestor])
+    module = parents[module];
+  return module == ancestor;
+}
+
+Index Modules::childTowards(Index ancestor, Index module) const {
+  while (parents[module] != ancestor)
+    module = parents[module];
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+static uint64_t hashShape(llvm::ArrayRef<int64_t> shape) {
+  return llvm::hash_combine_range(shape.begin(), shape.end()) * 31 +
+         shape.size();
+}
+
+Index States::shapeNumber(llvm::ArrayRef<int64_t> shape) {
+  return shapes.try_emplace(hashShape(shape), shapes.size() + 1).first->second;
+}
+
+Index States::findShape(llvm::ArrayRef<int64_t> shape) const {
+  auto found = shapes.find(hashShape(shape));
+  return found == shapes.end() ? -1 : found->second;
+}
+
+/// Inverts a list of (key, item) pairs that comes in the order of its items.
+static Rows<Index> bucket(llvm::ArrayRef<std::pair<Index, Index>> pairs,
+                          size_t keys) {
+  Rows<Index> rows;
+  rows.begins.assign(keys + 1, 0);
+  for (auto [key, item] : pairs)
+    ++rows.begins[key + 1];
+  for (size_t key = 0; key < keys; ++key)
+    rows.begins[key + 1] += rows.begins[key];
+  rows.items.resize(pairs.size());
+  std::vector<size_t> at(rows.begins.begin(), rows.begins.end() - 1);
+  for (auto [key, item] : pairs)
+    rows.items[at[key]++] = item;
+  return rows;
+}
+
+/// Adds the gap before a state of module `next`, where there is one.
+void States::addGap(const Modules &modules, Index next) {
+  if (!modules.known() || list.empty())
+    return;
+  Index last = list.back().module, common = modules.common(last, next);
+  if (common == last || common == next)
+    return;
+  State gap;
+  gap.module = common;
+  gap.isGap = true;
+  list.push_back(gap);
+}
+
+States::States(const Program &program, const Modules &modules,
+               Emissions &emissions)
+    : program(program) {
+  for (size_t k = 0; k < program.inputs.size(); ++k) {
+    list.push_back({});
+    list.back().step = k;
+    list.back().isInput = true;
+  }
+  llvm::StringMap<Index> kinds; // canonical names are not cheap
+  for (auto [index, step] : llvm::enumerate(program.steps)) {
+    State state;
+    auto [found, isNew] = kinds.try_emplace(step.kind, 0);
+    if (isNew)
+      found->second = emissions.kind(step.kind);
+    state.kind = found->second;
+    state.step = index;
+    state.module = step.module;
+    state.call = step.call;
+    for (Index value : step.outputs)
+      if (!state.shape && program.values[value].hasShape)
+        state.shape = shapeNumber(program.values[value].shape);
+    addGap(modules, step.module);
+    list.push_back(state);
+  }
+  for (size_t k = 0; k < program.outputs.size(); ++k) {
+    list.push_back({});
+    list.back().step = k;
+    list.back().isOutput = true;
+  }
+  link();
+
+  std::vector<std::pair<Index, Index>> reads, kindOf, moduleOf;
+  Index numModules = 0;
+  for (auto [t, state] : llvm::enumerate(list)) {
+    numModules = std::max(numModules, state.module + 1);
+    if (state.kind < 0)
+      continue;
+    kindOf.push_back({state.kind, t});
+    moduleOf.push_back({state.module, t});
+    for (Index parameter : program.steps[state.step].parameters)
+      if (reads.empty() ||
+          reads.back() != std::pair<Index, Index>(parameter, t))
+        reads.push_back({parameter, t});
+  }
+  readers = bucket(reads, program.parameters.size());
+  ofKind = bucket(kindOf, emissions.numKinds());
+  ofModule = bucket(moduleOf, numModules);
+}
+
+/// Links each state with those that feed it. Exporters merge steps that
+/// compute the same, so a reader of the second such step may find itself
+/// behind the first: it gets an edge from there too.
+void States::link() {
+  struct Made {
+    Index state = -1, first = -1, position = 0;
+  };
+  std::vector<Made> made(program.values.size());
+  llvm::DenseMap<uint64_t, Index> firsts;
+  std::vector<std::pair<Index, Index>> edges;
+  llvm::SmallVector<Index> sources;
+
+  for (Index t = 0; t < size(); ++t) {
+    const State &state = list[t];
+    sources.clear();
+    Index first = t;
+    llvm::ArrayRef<int32_t> outputs;
+    if (state.isInput) {
+      outputs = program.inputs[state.step];
+    } else if (state.isOutput) {
+      sources.push_back(program.outputs[state.step]);
+    } else if (!state.isGap) {
+      const Program::Step &step = program.steps[state.step];
+      sources.append(step.inputs.begin(), step.inputs.end());
+      outputs = step.outputs;
+      uint64_t key =
+          llvm::hash_combine(state.kind, step.constants,
+                             llvm::hash_combine_range(step.parameters.begin(),
+                                                      step.parameters.end()));
+      for (Index value : step.inputs)
+        key = llvm::hash_combine(key, made[value].first, made[value].position);
+      if (!step.inputs.empty() || !step.parameters.empty())
+        first = firsts.try_emplace(key, t).first->second;
+      if (first != t)
+        list[first].repeated = list[t].repeated = true;
+    }
+    llvm::SmallVector<Index> before;
+    for (Index value : sources) {
+      if (made[value].state < 0)
+        continue;
+      before.push_back(made[value].state);
+      before.push_back(made[value].first);
+    }
+    llvm::sort(before);
+    before.erase(llvm::unique(before), before.end());
+    for (Index p : before) {
+      prev.push(p);
+      edges.push_back({p, t});
+    }
+    prev.close();
+    for (auto [position, value] : llvm::enumerate(outputs))
+      made[value] = {t, first, Index(position)};
+  }
+  next = bucket(edges, size());
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "AlignedTags.h"
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Hierarchy/Confidence.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace htp;
+
+AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
+                         const ModuleTree &programTree)
+    : module(module), program(program), programTree(programTree),
+      tree(fromIR(module)) {
+  for (ModuleId id : programTree.ids())
+    parents.push_back(
+        id == ModuleTree::root() ? -1 : int32_t(programTree[id].parent));
+}
+
+/// Only constants that are as large as some parameter are worth reading.
+void AlignedTags::findSizes() {
+  for (const Program::Parameter &parameter : program.parameters)
+    sizes.insert(parameter.content.elements);
+}
+
+/// Tags that are there already are fixed points of the alignment. Those that
+/// rest on a parameter's name give way to its contents.
+void AlignedTags::setPriors(ModelGraph &model) {
+  for (auto [op, node] : llvm::zip(model.operations, model.graph.nodes)) {
+    TagAttr tag = getTag(op);
+    std::optional<ModuleId> known =
+        tag ? programTree.find(tag.getPath()) : std::nullopt;
+    if (!known)
+      continue;
+    node.prior.module = *known;
+    node.prior.weak = tag.getEvidence() == "parameter";
+  }
+}
+
+LogicalResult AlignedTags::check(const ModelGraph &model,
+                                 const Alignment &result) {
+  bool anyKnown = llvm::any_of(model.graph.nodes, [](const GraphNode &node) {
+    return node.prior.module >= 0;
+  });
+  if (result.parameters == 0 || model.graph.nodes.empty())
+    return success();
+  if (result.parametersFound == 0 && !anyKnown)
+    return module.emitError()
+           << source << " is not of this model: none of its "
+           << result.parameters << " parameters is in the graph, and no name";
+  if (result.parametersFound * 2 < result.parameters && !anyKnown)
+    module.emitWarning() << source << " may be of another model: "
+                         << result.parametersFound << " of its "
+                         << result.parameters << " parameters are in the graph";
+  return success();
+}
+
+/// Which call of its module a node with a tag belongs to.
+void AlignedTags::addCall(Operation *op, TagAttr tag, const AlignedNode &node) {
+  if (node.step < 0 || node.best.call == tag.getCall() || tag.getCall() != 0 ||
+      programTree[node.best.module].path != tag.getPath())
+    return;
+  setTag(op, TagAttr::get(op->getContext(), tag.getPath(), node.best.call,
+                          tag.getEvidence(), tag.getConfidenceValue(),
+                          tag.getReason(), tag.getContexts()));
+}
+
+void AlignedTags::tag(Operation *op, const AlignedNode &node) {
+  MLIRContext *context = op->getContext();
+  auto pathOf = [&](int32_t id) -> StringRef {
+    return tree[tree.nearest(programTree[id].path)].path;
+  };
+  double confidence = alignedConfidence(node);
+  SmallVector<ContextAttr> contexts;
+  if (node.second.module >= 0 &&
+      pathOf(node.second.module) != pathOf(node.best.module))
+    contexts.push_back(ContextAttr::get(context, pathOf(node.second.module),
+                                        evidence,
+                                        std::min(1 - confidence, 0.5)));
+  bool byParameter = node.anchored && !program.sameNames;
+  ++(byParameter ? numByParameter : numAligned);
+  setTag(op, TagAttr::get(context, pathOf(node.best.module), node.best.call,
+                          byParameter ? StringRef("parameter") : evidence,
+                          confidence, "", contexts));
+}
+
+void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
+  for (auto [op, node] : llvm::zip(model.operations, result.nodes)) {
+    if (node.best.module < 0)
+      continue;
+    TagAttr existing = getTag(op);
+    if (existing && existing.getEvidence() != "parameter")
+      addCall(op, existing, node);
+    else
+      tag(op, node);
+  }
+}
+
+LogicalResult AlignedTags::run() {
+  findSizes();
+  ModelFunctions functions(module);
+  for (FunctionOpInterface function : functions.entries) {
+    ModelGraph model(function, sizes);
+    setPriors(model);
+    Alignment result = align(model.graph, program, parents);
+    if (failed(check(model, result)))
+      return failure();
+    write(model, result);
+  }
+  return success();
+}

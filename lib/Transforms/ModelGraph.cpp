@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Transforms/ModelGraph.h"
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Hierarchy/Fingerprint.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace htp;
+
+static ElementKind elementKind(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  Type element = shaped ? shaped.getElementType() : type;
+  if (isa<FloatType>(element))
+    return ElementKind::Float;
+  if (element.isInteger(1))
+    return ElementKind::Bool;
+  return element.isIntOrIndex() ? ElementKind::Integer : ElementKind::Unknown;
+}
+
+/// What an operator makes, where its type does not say it.
+static ElementKind inferKind(Operation *op, ArrayRef<ElementKind> operands) {
+  enum class Rule { First, Second, Integer, Bool };
+  Rule rule = llvm::StringSwitch<Rule>(getOpType(op))
+                  .Cases({"Shape", "ArgMax", "ArgMin", "NonZero", "Size"},
+                         Rule::Integer)
+                  .Cases({"Equal", "Less", "Greater", "LessOrEqual",
+                          "GreaterOrEqual", "And", "Or", "Not", "IsNaN", "Xor"},
+                         Rule::Bool)
+                  .Case("Where", Rule::Second)
+                  .Default(Rule::First);
+  switch (rule) {
+  case Rule::Integer:
+    return ElementKind::Integer;
+  case Rule::Bool:
+    return ElementKind::Bool;
+  case Rule::First:
+    return operands.empty() ? ElementKind::Float : operands[0];
+  case Rule::Second:
+    return operands.size() < 2 ? ElementKind::Float : operands[1];
+  }
+  llvm_unreachable("unknown rule");
+}
+
+namespace {
+
+class GraphBuilder {
+public:
+  GraphBuilder(ModelGraph &result, const DenseSet<int64_t> &sizes)
+      : result(result), graph(result.graph), sizes(sizes) {}
+
+  void run(FunctionOpInterface function);
+
+private:
+  int32_t newValue(Value value);
+  int32_t use(Value value);
+  void addBlock(Block &block);
+  void addOperation(Operation *op);
+  void addConstant(Operation *op, Attribute tensor);
+  void addNode(Operation *op);
+  void readFusion(Operation *op, GraphNode &node);
+
+  ModelGraph &result;
+  Graph &graph;
+  const DenseSet<int64_t> &sizes;
+  DenseMap<Value, int32_t> values;
+};
+
+} // namespace
+
+int32_t GraphBuilder::newValue(Value value) {
+  int32_t index = graph.values.size();
+  GraphValue &made = graph.values.emplace_back();
+  made.name = getValueName(value);
+  made.kind = elementKind(value.getType());
+  if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
+    made.hasShape = true;
+    for (int64_t size : type.getShape())
+      made.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  }
+  values[value] = index;
+  return index;
+}
+
+/// -1 for what stands for a missing input.
+int32_t GraphBuilder::use(Value value) {
+  auto found = values.find(value);
+  return found == values.end() ? -1 : found->second;
+}
+
+void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
+  int32_t index = newValue(op->getResult(0));
+  graph.values[index].constant = graph.constants.size();
+  TensorContent &content = graph.constants.emplace_back();
+  content.kind = graph.values[index].kind;
+  auto type = tensor ? dyn_cast<ShapedType>(cast<TypedAttr>(tensor).getType())
+                     : ShapedType();
+  if (!type || !type.hasStaticShape())
+    return;
+  content.shape.assign(type.getShape().begin(), type.getShape().end());
+  content.elements = type.getNumElements();
+  content.kind = elementKind(type);
+  if (!sizes.contains(content.elements))
+    return;
+  std::optional<ElementType> element =
+      elementTypeFromName(dtypeOf(type.getElementType()));
+  SmallVector<char, 0> storage;
+  std::optional<ArrayRef<char>> bytes = getTensorBytes(tensor, storage);
+  if (element && bytes)
+    content.values = hashValues(*bytes, *element);
+}
+
+/// What an optimizer or a quantizer says about an op that does several things.
+void GraphBuilder::readFusion(Operation *op, GraphNode &node) {
+  if (auto activation = op->getAttrOfType<StringAttr>("activation"))
+    node.activation = activation.getValue();
+  if (auto alpha = op->getAttrOfType<FloatAttr>("alpha"))
+    node.scales = std::abs(alpha.getValueAsDouble() - 1) > 1e-6;
+}
+
+void GraphBuilder::addNode(Operation *op) {
+  int32_t index = graph.nodes.size();
+  SmallVector<ElementKind> kinds;
+  {
+    GraphNode &node = graph.nodes.emplace_back();
+    node.op = getOpType(op);
+    node.name = getNodeName(op);
+    readFusion(op, node);
+    for (Value operand : op->getOperands()) {
+      node.inputs.push_back(use(operand));
+      if (node.inputs.back() >= 0)
+        kinds.push_back(graph.values[node.inputs.back()].kind);
+    }
+    // What a body makes goes on through the node that holds it.
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (block.mightHaveTerminator())
+          for (Value made : block.getTerminator()->getOperands())
+            node.inputs.push_back(use(made));
+  }
+  for (Value made : op->getResults()) {
+    int32_t value = newValue(made);
+    graph.values[value].producer = index;
+    if (graph.values[value].kind == ElementKind::Unknown)
+      graph.values[value].kind = inferKind(op, kinds);
+    graph.nodes[index].outputs.push_back(value);
+  }
+  result.operations.push_back(op);
+  result.nodeOf[op] = index;
+}
+
+void GraphBuilder::addOperation(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      // A body's arguments are the operands of the node, one for one.
+      for (BlockArgument argument : block.getArguments()) {
+        unsigned number = argument.getArgNumber();
+        int32_t outer =
+            number < op->getNumOperands() ? use(op->getOperand(number)) : -1;
+        if (outer >= 0)
+          values[argument] = outer;
+      }
+      addBlock(block);
+    }
+  bool noInputs = op->getNumOperands() == 0 && op->getNumResults() == 1 &&
+                  op->getNumRegions() == 0;
+  if (isInitializer(op) || (noInputs && op->hasAttr("value")))
+    return addConstant(op, op->getAttr("value"));
+  Attribute constant;
+  if (noInputs && matchPattern(op, m_Constant(&constant)))
+    return addConstant(op, isa<TypedAttr>(constant) ? constant : Attribute());
+  if (noInputs && getOpType(op) == "Constant") // value_ints and the like
+    return addConstant(op, {});
+  if (!isNode(op))
+    return;
+  // The weights and activations of a quantized model are those of the model.
+  int32_t source = op->getNumOperands() ? use(op->getOperand(0)) : -1;
+  StringRef type = getOpType(op);
+  bool recodes = type == "QuantizeLinear" || type == "DequantizeLinear" ||
+                 type == "DynamicQuantizeLinear";
+  bool copies =
+      type == "Identity" && source >= 0 && graph.values[source].constant >= 0;
+  if (source >= 0 && (recodes || copies)) {
+    for (Value made : op->getResults())
+      values[made] = source;
+    return;
+  }
+  addNode(op);
+}
+
+void GraphBuilder::addBlock(Block &block) {
+  for (Operation &op : block)
+    addOperation(&op);
+}
+
+void GraphBuilder::run(FunctionOpInterface function) {
+  if (function.isExternal())
+    return;
+  Region &body = function.getFunctionBody();
+  for (BlockArgument argument : body.getArguments())
+    graph.inputs.push_back(newValue(argument));
+  for (Block &block : body) {
+    addBlock(block);
+    if (!block.mightHaveTerminator())
+      continue;
+    for (Value returned : block.getTerminator()->getOperands())
+      if (int32_t value = use(returned); value >= 0)
+        graph.outputs.push_back(value);
+  }
+}
+
+ModelGraph::ModelGraph(FunctionOpInterface function,
+                       const DenseSet<int64_t> &sizes) {
+  GraphBuilder(*this, sizes).run(function);
+}
+
+static std::string qualifiedName(Operation *op, StringRef domain,
+                                 StringRef name) {
+  auto text = [&](StringRef attribute) {
+    auto found = op->getAttrOfType<StringAttr>(attribute);
+    return found ? found.getValue() : StringRef();
+  };
+  return (text(domain) + "::" + text(name)).str();
+}
+
+ModelFunctions::ModelFunctions(mlir::ModuleOp module) : symbols(module) {
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (function->hasAttr("onnx.function_name"))
+      byName[qualifiedName(function, "onnx.function_domain",
+                           "onnx.function_name")] = function;
+  for (auto function : module.getOps<FunctionOpInterface>())
+    function->walk([&](Operation *op) {
+      if (FunctionOpInterface called = callee(op))
+        callers[called].push_back(op);
+    });
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (!callers.contains(function))
+      entries.push_back(function);
+}
+
+FunctionOpInterface ModelFunctions::callee(Operation *op) {
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
+    return symbol
+               ? symbols.lookup<FunctionOpInterface>(symbol.getLeafReference())
+               : FunctionOpInterface();
+  }
+  if (byName.empty() || !op->hasAttr("function_name"))
+    return {};
+  return byName.lookup(qualifiedName(op, "domain_name", "function_name"));
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-propagate-aux-tags: see Passes.td. One sweep against the order of
+// execution: when a node is looked at, everything that reads its results has
+// a tag.
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Hierarchy/Confidence.h"
+#include "HTP/Transforms/ModelGraph.h"
+#include "HTP/Transforms/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPPROPAGATEAUXTAGS
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+struct PropagateAuxTags : htp::impl::HTPPropagateAuxTagsBase<PropagateAuxTags> {
+  void runOnOperation() override;
+
+private:
+  /// A module and a call of it that a neighbour belongs to.
+  using Where = std::pair<ModuleId, int64_t>;
+  using Votes = llvm::SmallMapVector<Where, unsigned, 4>;
+
+  void sweep(Region &region);
+  void decide(Operation *op);
+  Votes consumers(Operation *op) const;
+  Votes producers(Operation *op) const;
+  void vote(Votes &votes, Operation *op) const;
+  Where common(const Votes &votes) const;
+  void assign(Operation *op, Where where, StringRef evidence,
+              const Votes &others);
+
+  ModuleTree tree;
+};
+
+} // namespace
+
+void PropagateAuxTags::vote(Votes &votes, Operation *op) const {
+  if (TagAttr tag = op ? getTag(op) : TagAttr())
+    ++votes[{tree.nearest(tag.getPath()), tag.getCall()}];
+}
+
+/// The nodes that read what `op` makes. What a body returns, the node that
+/// holds the body returns.
+PropagateAuxTags::Votes PropagateAuxTags::consumers(Operation *op) const {
+  Votes votes;
+  for (Operation *user : op->getUsers()) {
+    bool returned = user->hasTrait<OpTrait::IsTerminator>();
+    vote(votes, returned ? user->getParentOp() : user);
+  }
+  return votes;
+}
+
+PropagateAuxTags::Votes PropagateAuxTags::producers(Operation *op) const {
+  Votes votes;
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    // A constant was made for whoever reads it, and says nothing.
+    if (producer && producer->getNumOperands() > 0)
+      vote(votes, producer);
+  }
+  return votes;
+}
+
+/// What all votes have in common. Calls differ as soon as modules do.
+PropagateAuxTags::Where PropagateAuxTags::common(const Votes &votes) const {
+  Where where = votes.front().first;
+  for (const auto &[other, count] : votes) {
+    ModuleId ancestor = tree.lowestCommonAncestor(where.first, other.first);
+    if (ancestor != where.first || where.second != other.second)
+      where.second = ancestor == where.first ? where.second : 0;
+    where.first = ancestor;
+  }
+  return where;
+}
+
+void PropagateAuxTags::assign(Operation *op, Where where, StringRef evidence,
+                              const Votes &others) {
+  MLIRContext *context = op->getContext();
+  double confidence = evidenceConfidence(evidence);
+  SmallVector<ContextAttr> contexts;
+  llvm::SmallDenseSet<ModuleId, 4> named = {where.first};
+  for (const auto &[other, count] : others)
+    if (named.insert(other.first).second)
+      contexts.push_back(ContextAttr::get(context, tree[other.first].path,
+                                          "consumer", 1 - confidence));
+  ++(evidence == "ancestor" ? numShared : numPropagated);
+  setTag(op, TagAttr::get(context, tree[where.first].path, where.second,
+                          evidence, confidence, "", contexts));
+}
+
+void PropagateAuxTags::decide(Operation *op) {
+  Votes after = consumers(op), before = producers(op);
+  // Between two nodes of one module.
+  const Where *both = nullptr;
+  unsigned most = 0;
+  for (const auto &[where, count] : after)
+    if (auto found = before.find(where);
+        found != before.end() && count + found->second > most) {
+      most = count + found->second;
+      both = &where;
+    }
+  if (both && (after.size() == 1 || before.size() == 1))
+    return assign(op, *both, "producer", after);
+  if (after.size() == 1)
+    return assign(op, after.front().first, "consumer", after);
+  if (!after.empty())
+    return assign(op, common(after), "ancestor", after);
+  // Nothing in the model reads it: a result of the model, or dead.
+  if (!before.empty())
+    return assign(op, common(before),
+                  before.size() == 1 ? "producer" : "ancestor", before);
+  // Inside a body: with the node that holds it.
+  if (TagAttr tag = getTag(op->getParentOp()))
+    return assign(op, {tree.nearest(tag.getPath()), tag.getCall()}, "consumer",
+                  {});
+  assign(op, {ModuleTree::root(), 0}, "ancestor", {});
+}
+
+void PropagateAuxTags::sweep(Region &region) {
+  for (Block &block : llvm::reverse(region))
+    for (Operation &op : llvm::reverse(block)) {
+      if (isNode(&op) && !getTag(&op))
+        decide(&op);
+      for (Region &body : op.getRegions())
+        sweep(body);
+    }
+}
+
+void PropagateAuxTags::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  tree = fromIR(module);
+  ModelFunctions functions(module);
+  // Callers first: what a function holds belongs to them.
+  llvm::SetVector<Operation *> order;
+  for (FunctionOpInterface entry : functions.entries)
+    order.insert(entry);
+  for (size_t i = 0; i < order.size(); ++i) {
+    auto function = cast<FunctionOpInterface>(order[i]);
+    Votes votes;
+    for (Operation *caller : functions.callers.lookup(function))
+      vote(votes, caller);
+    if (!votes.empty())
+      function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isNode(op) && !getTag(op))
+          assign(op, common(votes), votes.size() == 1 ? "consumer" : "ancestor",
+                 votes);
+      });
+    sweep(function.getFunctionBody());
+    function->walk([&](Operation *op) {
+      if (FunctionOpInterface callee = functions.callee(op))
+        order.insert(callee);
+    });
+  }
+}
