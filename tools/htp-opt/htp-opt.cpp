@@ -28,7 +28,7 @@ static void registerSideOutputs() {
                      "those that torch.nn does not define"),
           clEnumValN(Modules::All, "all",
                      "all, under tags with the classes of torch.nn")),
-      llvm::cl::init(Modules::Own));
+      llvm::cl::init(Modules::Own), llvm::cl::cat(htp::optionCategory()));
   htp::registerSideOutput(
       {"dag-json", "Write the operations and edges of every module",
        [](mlir::ModuleOp module, llvm::raw_ostream &os) {
