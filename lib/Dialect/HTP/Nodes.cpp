@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Support/TensorBytes.h"
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 
@@ -89,6 +90,8 @@ std::optional<ArrayRef<char>> getTensorBytes(Attribute tensor,
     const AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     return blob ? std::optional(blob->getData()) : std::nullopt;
   }
+  if (auto *elsewhere = dyn_cast<TensorBytesInterface>(&tensor.getDialect()))
+    return elsewhere->getBytes(tensor);
   auto dense = dyn_cast<DenseElementsAttr>(tensor);
   if (!dense || !dense.getElementType().isIntOrFloat())
     return std::nullopt;
