@@ -2,6 +2,7 @@
 //
 // The writing half of a session.
 
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Target/ONNX/Export.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
@@ -9,6 +10,7 @@
 #include "HTP/Tools/HtpOpt/Session.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -17,12 +19,20 @@ using namespace llvm;
 using namespace mlir;
 using namespace htp;
 
+/// Says what is wrong with a file. Not a diagnostic of the module, which would
+/// bring the whole module along as a note.
+static LogicalResult report(Error error) {
+  reportError(toString(std::move(error)));
+  return failure();
+}
+
 LogicalResult Session::writeAll(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module && !sideOutputs.empty())
-    return op->emitError() << "--" << options.sides.front().kind->flag
-                           << " needs a builtin.module at the top, found '"
-                           << op->getName() << "'";
+    return report(
+        createStringError("--" + options.sides.front().kind->flag +
+                          " needs a builtin.module at the top, found '" +
+                          op->getName().getStringRef() + "'"));
   for (auto [side, file] : zip_equal(options.sides, sideOutputs))
     if (failed(side.kind->writer(module, file->os())))
       return failure();
@@ -34,29 +44,43 @@ LogicalResult Session::writeAll(Operation *op) {
 /// `-o 'dir/%.onnx'`: one file for each module in the module, named after it.
 LogicalResult Session::writeEachModule(ModuleOp parent) {
   if (parent.getOps<ModuleOp>().empty())
-    return parent.emitError()
-           << "'" << options.output
-           << "' asks for one file per module, found no module inside of the "
-              "module";
+    return report(createStringError(
+        "cannot write '" + options.output +
+        "': '%' asks for one file per module, found no module inside of the "
+        "module"));
   for (ModuleOp module : parent.getOps<ModuleOp>()) {
     std::string name = module.getName().value_or("").str();
     if (name.empty())
-      return module.emitError() << "a module without a name cannot be written "
-                                   "to '"
-                                << options.output << "'";
+      return report(createStringError("cannot write '" + options.output +
+                                      "': a module in it has no name"));
     // A name is no path: it must not lead out of the folder.
     std::replace(name.begin(), name.end(), '/', '_');
     auto [before, after] = StringRef(options.output).split('%');
     auto file = outputs.open((before + name + after).str());
     if (!file)
-      return module.emitError() << toString(file.takeError());
+      return report(file.takeError());
     if (failed(write(module, **file)))
       return failure();
   }
   return success();
 }
 
+/// The data files that attributes of the module refer to.
+static std::set<std::string> externalLocations(Operation *op) {
+  std::set<std::string> locations;
+  AttrTypeWalker walker;
+  walker.addWalk([&](htp::onnx::ExternalAttr external) {
+    locations.insert(external.lookup("location").str());
+  });
+  op->walk(
+      [&](Operation *nested) { walker.walk(nested->getAttrDictionary()); });
+  return locations;
+}
+
 LogicalResult Session::write(Operation *op, OutputFile &file) {
+  if (options.format != Format::ONNX)
+    if (Error error = placeData(externalLocations(op), file))
+      return report(std::move(error));
   switch (options.format) {
   case Format::ONNX:
     return writeONNX(op, file);
@@ -84,8 +108,8 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
 /// Brings the data files that the output refers to into the output's folder.
 Error Session::placeData(const std::set<std::string> &locations,
                          const OutputFile &file) {
-  if (file.path() == "-")
-    return Error::success(); // In no folder.
+  if (!file.isInFolder())
+    return Error::success();
   for (const std::string &location : locations) {
     Expected<std::string> source = data.resolve(location);
     if (!source)
@@ -104,9 +128,10 @@ Error Session::placeData(const std::set<std::string> &locations,
 LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
-    return op->emitError() << "only a builtin.module can be written as ONNX, "
-                              "found '"
-                           << op->getName() << "'";
+    return report(
+        createStringError("cannot write '" + file.path() +
+                          "': only a builtin.module can become ONNX, found '" +
+                          op->getName().getStringRef() + "'"));
   // Side outputs and the caller see the module as the passes left it.
   OwningOpRef<ModuleOp> prepared(options.exportSteps.empty() ? nullptr
                                                              : module.clone());
@@ -122,9 +147,9 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
                     ? inlineExternalData(model, data, writer)
                     : placeData(externalLocations(model), file);
   if (error)
-    return op->emitError() << toString(std::move(error));
+    return report(std::move(error));
   if (Error error = writer.write(model, file.descriptor()))
-    return op->emitError() << "cannot write '" << file.path()
-                           << "': " << toString(std::move(error));
+    return report(createStringError("cannot write '" + file.path() +
+                                    "': " + toString(std::move(error))));
   return success();
 }

@@ -19,4 +19,4 @@ module @"a/b" {
   func.func private @g()
 }
 
-// NONE: error: '{{.*}}%.onnx' asks for one file per module, found no module inside of the module
+// NONE: error: cannot write '{{.*}}%.onnx': '%' asks for one file per module, found no module inside of the module

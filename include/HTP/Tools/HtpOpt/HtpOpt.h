@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// htp-opt as a library: MLIR's optimizer driver that also reads and writes ONNX.
+// htp-opt as a library: MLIR's optimizer driver that also reads and writes
+// ONNX.
 //
 // A program registers dialects, passes and what else it wants to offer, then
 // calls `optMain`. Adding an output format is one call:
@@ -38,7 +39,8 @@ void registerSideOutput(SideOutput output);
 /// Registers what happens to a module before it is turned into a ModelProto:
 /// the place where other dialects' attributes become ONNX metadata. Steps run
 /// in the order of registration, on a module that is written as ONNX only.
-void registerExportStep(std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
+void registerExportStep(
+    std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
 
 /// The category of HTP's own options, which `--help` lists first.
 llvm::cl::OptionCategory &optionCategory();

@@ -26,6 +26,8 @@ public:
   /// For writers that go around the stream; nothing may be pending in it.
   int descriptor();
   llvm::StringRef path() const { return target; }
+  /// Whether it is a file that other files can lie beside.
+  bool isInFolder() const { return temporary.has_value(); }
 
 private:
   friend class OutputFiles;

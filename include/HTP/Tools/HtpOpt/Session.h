@@ -53,8 +53,7 @@ private:
   llvm::LogicalResult process(mlir::MLIRContext &context);
   mlir::OwningOpRef<mlir::Operation *> read(mlir::MLIRContext &context);
   mlir::OwningOpRef<mlir::Operation *> importONNX(mlir::MLIRContext &context);
-  llvm::LogicalResult runPasses(mlir::Operation *op,
-                                mlir::TimingScope &timing);
+  llvm::LogicalResult runPasses(mlir::Operation *op, mlir::TimingScope &timing);
   llvm::LogicalResult writeAll(mlir::Operation *op);
   llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
   llvm::LogicalResult write(mlir::Operation *op, OutputFile &file);
