@@ -19,10 +19,6 @@ import sys
 import tempfile
 import time
 
-import numpy
-import onnx
-from onnx import TensorProto, helper
-
 MB = 1_000_000
 EMBEDDED_LAYERS = 58  # of 7.55 MB: 438 MB
 EXTERNAL_LAYERS = 32  # of 256 MiB: 8 GiB
@@ -32,6 +28,8 @@ PYTHON_COPY = "import onnx, sys; onnx.save(onnx.load(sys.argv[1]), sys.argv[2])"
 
 def chain(shape, layers, weight):
     """x @ w0 @ w1 …: `weight` fills in the data of each tensor."""
+    from onnx import TensorProto, helper
+
     nodes, tensors = [], []
     for i in range(layers):
         tensor = TensorProto(name=f"layer.{i}.weight", dims=shape, data_type=TensorProto.FLOAT)
@@ -52,6 +50,9 @@ def chain(shape, layers, weight):
 
 
 def make_embedded(path):
+    import numpy
+    import onnx
+
     side = 1374
     generator = numpy.random.default_rng(0)
 
@@ -62,6 +63,9 @@ def make_embedded(path):
 
 
 def make_external(path):
+    import onnx
+    from onnx import TensorProto
+
     side = 8192
     size = side * side * 4
 
@@ -75,6 +79,16 @@ def make_external(path):
     data = path.parent / "weights.bin"
     data.touch()
     os.truncate(data, EXTERNAL_LAYERS * size)
+
+
+def make(function, path):
+    """In a process of its own: a child's memory counts from what its parent had."""
+    child = os.fork()
+    if child == 0:
+        function(path)
+        os._exit(0)
+    if os.waitpid(child, 0)[1] != 0:
+        sys.exit(f"failed: {function.__name__}")
 
 
 def measure(command):
@@ -104,7 +118,7 @@ def compare(commands, output, rounds):
 
 def bench_embedded(htp_opt, folder, rounds):
     source, target = folder / "embedded.onnx", folder / "out.onnx"
-    make_embedded(source)
+    make(make_embedded, source)
     size = source.stat().st_size
     commands = {
         "cp": ["cp", source, target],
@@ -130,7 +144,7 @@ def bench_external(htp_opt, folder, rounds):
     beside.mkdir()
     other = folder / "elsewhere"
     source = beside / "external.onnx"
-    make_external(source)
+    make(make_external, source)
     bounds = []
     print("\n8 GB external (sparse)    time              memory")
     for label, target in (
