@@ -66,7 +66,7 @@ LogicalResult Session::writeEachModule(ModuleOp parent) {
 }
 
 /// The data files that attributes of the module refer to.
-static std::set<std::string> externalLocations(Operation *op) {
+static std::set<std::string> locationsIn(Operation *op) {
   std::set<std::string> locations;
   AttrTypeWalker walker;
   walker.addWalk([&](htp::onnx::ExternalAttr external) {
@@ -79,7 +79,7 @@ static std::set<std::string> externalLocations(Operation *op) {
 
 LogicalResult Session::write(Operation *op, OutputFile &file) {
   if (options.format != Format::ONNX)
-    if (Error error = placeData(externalLocations(op), file))
+    if (Error error = placeData(locationsIn(op), file))
       return report(std::move(error));
   switch (options.format) {
   case Format::ONNX:
