@@ -222,7 +222,9 @@ def automatic_shapes(call: Call) -> dict[str, dict[int, Any]]:
     """Batch of every input, and the length of what has the form (batch, length)."""
     auto = torch.export.Dim.AUTO
     return {
-        leaf.name: {axis: auto for axis in range(min(leaf.tensor.dim(), 1 + (leaf.tensor.dim() == 2)))}
+        leaf.name: {
+            axis: auto for axis in range(min(leaf.tensor.dim(), 1 + (leaf.tensor.dim() == 2)))
+        }
         for leaf in call.leaves
     }
 
@@ -236,9 +238,7 @@ def dynamic_axes(call: Call, shapes: Any) -> dict[str, dict[int, str]] | None:
     axes: dict[str, dict[int, str]] = {}
     unknown = set(shapes) - set(call.input_names)
     if unknown:
-        raise BadInput(
-            f"dynamic_shapes names {sorted(unknown)}, the inputs are {call.input_names}"
-        )
+        raise BadInput(f"dynamic_shapes names {sorted(unknown)}, the inputs are {call.input_names}")
     for name, dims in shapes.items():
         pairs = dims.items() if isinstance(dims, Mapping) else enumerate(dims or ())
         chosen = {
@@ -280,7 +280,7 @@ class Hollow:
 def save_torchscript(call: Call, path: str | os.PathLike[str]) -> None:
     """Traces the model as the TorchScript exporter does and saves it without its weights."""
     with torch.no_grad(), quiet():
-        traced = torch.jit.trace(call.model, call.tensors, strict=False, check_trace=False)
+        traced = torch.jit.trace(call.model, call.tensors, strict=False, check_trace=False)  # type: ignore[no-untyped-call]
         hollow = Hollow()
         for named in (traced.named_parameters, traced.named_buffers):
             for name, tensor in list(named(remove_duplicate=False)):

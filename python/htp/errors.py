@@ -16,7 +16,9 @@ class MissingPackage(HTPError):
 
     def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
         wanted = f"htp[{extra}]" if extra else package
-        super().__init__(f"{purpose} needs {package}, which is not installed: pip install '{wanted}'")
+        super().__init__(
+            f"{purpose} needs {package}, which is not installed: pip install '{wanted}'"
+        )
         self.package = package
 
 

@@ -98,6 +98,7 @@ class TaggedModel:
     def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.metadata = metadata
+        self.seconds: dict[str, float] = {}  # what each step of an export took
 
     def __repr__(self) -> str:
         s = self.statistics
@@ -174,7 +175,9 @@ class TaggedModel:
             if torch_nn or not module.torch_nn:
                 calls = f", {module.calls} calls" if module.calls > 1 else ""
                 label = f"{module.name}: " if path else ""
-                lines.append(f"{'  ' * depth}{label}{module.class_name} ({module.total_nodes}{calls})")
+                lines.append(
+                    f"{'  ' * depth}{label}{module.class_name} ({module.total_nodes}{calls})"
+                )
                 depth += 1
             pending += [(child, depth) for child in reversed(module.children)]
         return "\n".join(lines)
@@ -233,9 +236,7 @@ class TaggedModel:
 
     @cached_property
     def _producers(self) -> dict[str, str]:
-        return {
-            value: node.name for node in self.nodes.values() for value in node.outputs if value
-        }
+        return {value: node.name for node in self.nodes.values() for value in node.outputs if value}
 
     def _below(self, module: Module) -> Iterator[str]:
         pending = [module.path]

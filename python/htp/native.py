@@ -57,7 +57,7 @@ class Running:
 
     def __init__(self, name: str, arguments: Sequence[_Argument]) -> None:
         self.name = name
-        self.command = [str(find(name)), *map(os.fspath, arguments)]
+        self.command = [str(find(name)), *(os.fspath(argument) for argument in arguments)]
         try:
             self.process = subprocess.Popen(
                 self.command,

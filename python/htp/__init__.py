@@ -1,0 +1,55 @@
+"""HTP: which nn.Module did this ONNX node come from?
+
+    import htp
+
+    tagged = htp.export(model, kwargs=inputs, output="model.onnx")
+    tagged.node("/encoder/layer.0/attention/self/MatMul").tag
+    tagged.nodes_in("encoder.layer.0")
+
+Reading tags needs no other package; exporting needs torch. All tagging is done by the native
+program htp-opt.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata as _metadata
+
+from .errors import (
+    BadInput,
+    ExportFailed,
+    HTPError,
+    MissingPackage,
+    MissingProgram,
+    NotTagged,
+    ProgramFailed,
+    TraceFailed,
+)
+from .export import export
+from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
+from .tagging import load, outline, tag
+
+try:
+    __version__ = _metadata.version("htp")
+except _metadata.PackageNotFoundError:  # a source tree on the path
+    __version__ = "0.1.0"
+
+__all__ = [
+    "BadInput",
+    "Context",
+    "ExportFailed",
+    "HTPError",
+    "Initializer",
+    "MissingPackage",
+    "MissingProgram",
+    "Module",
+    "Node",
+    "NotTagged",
+    "Parameter",
+    "ProgramFailed",
+    "TaggedModel",
+    "TraceFailed",
+    "export",
+    "load",
+    "outline",
+    "tag",
+]

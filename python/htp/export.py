@@ -1,0 +1,226 @@
+"""From a PyTorch model to a tagged ONNX file in one call."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import native, tagging
+from .errors import BadInput, ExportFailed, HTPError, MissingPackage, TraceFailed
+from .files import Outputs
+from .model import TaggedModel
+
+if TYPE_CHECKING:
+    import torch
+
+    from .capture import Call
+
+Exporter = Literal["auto", "torchscript", "dynamo"]
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Settings:
+    opset: int | None
+    dynamic_shapes: Any
+    options: dict[str, Any]
+    progress: Progress
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str, text: str) -> Iterator[None]:
+        """Announces a step and measures it."""
+        self.progress(text)
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - begin
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent
+
+
+def export(
+    model: torch.nn.Module,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    output: tagging.StrPath = "model.onnx",
+    *,
+    exporter: Exporter = "auto",
+    opset: int | None = None,
+    dynamic_shapes: Any = None,
+    outline: bool = False,
+    dag: bool = True,
+    graphml: bool = False,
+    trace: bool = True,
+    tag_storage: tagging.TagStorage = "metadata",
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> TaggedModel:
+    """Exports a model with one of PyTorch's exporters, tags every node, and writes all outputs.
+
+    Beside `output` (NAME.onnx): NAME.ops.json (what is known of every node), NAME.dag.json (the
+    DAG of every module), NAME.trace.json (the trace, to tag other forms of the model), and with
+    `graphml` NAME.graphml. With `outline`, the model has one function for every module.
+
+    `exporter` "auto" takes the torch.export-based one ("dynamo") and, where that fails, the
+    TorchScript-based one. `dynamic_shapes` is as for torch.export, or "auto" for the batch of
+    every input and the length of what has the form (batch, length). `options` go to
+    torch.onnx.export. The model is in evaluation mode while it is exported, and afterwards as it
+    was, also when the export fails; then no output is left behind, either.
+    """
+    capture = _capture()
+    import torch
+
+    if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
+        raise BadInput(f"expected an nn.Module, found a {type(model).__name__}")
+    if exporter not in ("auto", "torchscript", "dynamo"):
+        raise BadInput(f"exporter is {exporter!r}, expected 'auto', 'torchscript' or 'dynamo'")
+    target = Path(output)
+    sides = tagging.SideFiles(dag=dag, graphml=graphml)
+    final_trace = target.with_suffix(".trace.json")
+    native.find("htp-opt")
+    native.find("htp-trace")
+
+    with Outputs(target, *([final_trace] if trace else [])) as outputs:
+        for side in sides.paths(target).values():
+            Outputs(side)  # to fail before the work starts
+        call = capture.Call(model, args, kwargs or {})
+        shapes = capture.automatic_shapes(call) if dynamic_shapes == "auto" else dynamic_shapes
+        settings = Settings(opset, shapes, dict(options or {}), progress or (lambda text: None))
+        with capture.untouched(model):
+            raw = _export(exporter, call, outputs.folder, settings)
+        data = [f for f in outputs.folder.iterdir() if f not in (raw, outputs.folder / _TRACE)]
+        outputs.add(*(target.parent / f.name for f in data if not f.name.startswith("trace.pt")))
+        command = [
+            str(raw),
+            tagging.tag_option([f"trace={tagging.quoted(outputs.folder / _TRACE)}"]),
+            *(["--htp-outline"] if outline else []),
+            *tagging.storage_options(tag_storage),
+        ]
+        with settings.step("tag", "tagging"):
+            tagged = tagging.write(command, target, outputs, sides)
+        if trace:
+            (outputs.folder / _TRACE).rename(outputs[final_trace])
+        tagged.seconds = settings.seconds
+        return tagged
+
+
+_TRACE = "captured.json"
+
+
+def _capture() -> Any:
+    try:
+        from . import capture
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] == "torch":
+            raise MissingPackage("torch", "htp.export", "torch") from None
+        raise
+    return capture
+
+
+def _export(exporter: Exporter, call: Call, folder: Path, settings: Settings) -> Path:
+    """Exports and traces into `folder`; gives back the untagged model."""
+    if exporter == "torchscript":
+        return _with_torchscript(call, folder, settings)
+    if exporter == "dynamo":
+        return _with_dynamo(call, folder, settings)
+    try:
+        return _with_dynamo(call, folder, settings)
+    except (ExportFailed, MissingPackage) as first:
+        settings.progress(f"{_summary(first)}; trying the torchscript exporter")
+        try:
+            return _with_torchscript(call, folder, settings)
+        except HTPError as second:
+            raise ExportFailed(f"both exporters failed.\n{first}\n{second}") from second
+
+
+def _with_torchscript(call: Call, folder: Path, settings: Settings) -> Path:
+    capture = _capture()
+    archive, raw = folder / "trace.pt", folder / "raw.onnx"
+    with call.positional():
+        try:
+            with settings.step("capture", "tracing the model"):
+                capture.save_torchscript(call, archive)
+        except HTPError:
+            raise
+        except Exception as error:
+            raise TraceFailed(_advice("torch.jit.trace", error, "dynamo")) from error
+        tracing = native.Running("htp-trace", [archive, "-o", folder / _TRACE])
+        try:
+            with settings.step("export", "exporting with the torchscript exporter"):
+                capture.export_torchscript(
+                    call,
+                    raw,
+                    opset=settings.opset,
+                    shapes=settings.dynamic_shapes,
+                    options=settings.options,
+                )
+        except BaseException as error:
+            tracing.stop()
+            if isinstance(error, HTPError) or not isinstance(error, Exception):
+                raise
+            raise ExportFailed(_advice("the torchscript exporter", error, "dynamo")) from error
+    with settings.step("trace", "reading the trace"):
+        tracing.wait()
+    archive.unlink()
+    return raw
+
+
+def _with_dynamo(call: Call, folder: Path, settings: Settings) -> Path:
+    capture = _capture()
+    archive, raw = folder / "trace.pt2", folder / "raw.onnx"
+    running: list[native.Running] = []
+    try:
+        import onnxscript  # noqa: F401
+    except ImportError:
+        raise MissingPackage("onnxscript", "the dynamo exporter", "torch") from None
+
+    def captured(program: torch.export.ExportedProgram) -> None:
+        if not running:  # a second capture would be of a submodule
+            with settings.step("capture", "saving the trace"):
+                capture.save_program(program, archive)
+            running.append(native.Running("htp-trace", [archive, "-o", folder / _TRACE]))
+
+    try:
+        with settings.step("export", "exporting with the dynamo exporter"):
+            capture.export_dynamo(
+                call,
+                raw,
+                opset=settings.opset,
+                shapes=settings.dynamic_shapes,
+                options=settings.options,
+                captured=captured,
+            )
+    except BaseException as error:
+        for process in running:
+            process.stop()
+        archive.unlink(missing_ok=True)
+        if isinstance(error, HTPError) or not isinstance(error, Exception):
+            raise
+        raise ExportFailed(_advice("the dynamo exporter", error, "torchscript")) from error
+    with settings.step("trace", "reading the trace"):
+        running[0].wait()
+    archive.unlink()
+    return raw
+
+
+def _advice(what: str, error: BaseException, other: str) -> str:
+    return f"{what} failed: {_summary(error)}\ntry exporter='{other}' (--exporter {other})"
+
+
+def _summary(error: BaseException) -> str:
+    """The first line of an error and of what caused it, without colours."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
+        causes.append(cause)
+    lines = []
+    for one in dict.fromkeys([causes[0], causes[-1]]):
+        text = re.sub(r"\x1b\[[0-9;]*m", "", str(one)).strip()
+        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        lines.append(f"{type(one).__name__}: {first}" if not isinstance(one, HTPError) else first)
+    return "; because of ".join(lines)

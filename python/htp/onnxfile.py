@@ -1,0 +1,88 @@
+"""The little that is read of an ONNX file without the onnx package: its metadata."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+from .errors import BadInput, NotTagged
+
+_METADATA_PROPS = 14  # of ModelProto
+_KEY, _VALUE = 1, 2  # of StringStringEntryProto
+
+
+def _varint(data: mmap.mmap | bytes, at: int) -> tuple[int, int]:
+    result = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return result, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number is too long")
+
+
+def _fields(data: mmap.mmap | bytes, begin: int, end: int) -> list[tuple[int, int, int]]:
+    """(number, begin, end) of every field with a length between two places."""
+    found = []
+    at = begin
+    while at < end:
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        if kind == 2:
+            size, at = _varint(data, at)
+            if at + size > end:
+                raise ValueError("a field ends after the file")
+            found.append((tag >> 3, at, at + size))
+            at += size
+        elif kind == 0:
+            _, at = _varint(data, at)
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            raise ValueError(f"wire type {kind}")
+    return found
+
+
+def model_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The model's metadata_props. Reads no more of the file than it must."""
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise BadInput(f"{path} is empty")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _read(data)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, IndexError) as error:
+        raise BadInput(f"{path} is no ONNX file: {error}") from error
+
+
+def _read(data: mmap.mmap) -> dict[str, str]:
+    metadata = {}
+    for number, begin, end in _fields(data, 0, len(data)):
+        if number != _METADATA_PROPS:
+            continue
+        entry = {_KEY: "", _VALUE: ""}
+        for inner, first, last in _fields(data, begin, end):
+            entry[inner] = data[first:last].decode("utf-8", "replace")
+        metadata[entry[_KEY]] = entry[_VALUE]
+    return metadata
+
+
+def is_mlir(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix in (".mlir", ".mlirbc")
+
+
+def check_tagged(path: str | os.PathLike[str]) -> None:
+    """Raises where an ONNX file carries no tags."""
+    if is_mlir(path):
+        return  # htp-opt says it
+    if "htp.hierarchy" not in model_metadata(path):
+        raise NotTagged(
+            f"{path} carries no tags: tag it with 'htp tag {path} --trace trace.json', "
+            "or export the model with 'htp export'"
+        )
