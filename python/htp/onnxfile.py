@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import BadInput, NotTagged
@@ -66,11 +68,17 @@ def _read(data: mmap.mmap) -> dict[str, str]:
     for number, begin, end in _fields(data, 0, len(data)):
         if number != _METADATA_PROPS:
             continue
-        entry = {_KEY: "", _VALUE: ""}
-        for inner, first, last in _fields(data, begin, end):
-            entry[inner] = data[first:last].decode("utf-8", "replace")
-        metadata[entry[_KEY]] = entry[_VALUE]
+        key, value = _entry(data, begin, end)
+        metadata[key] = value
     return metadata
+
+
+def _entry(data: mmap.mmap, begin: int, end: int) -> tuple[str, str]:
+    """A StringStringEntryProto."""
+    entry = {_KEY: "", _VALUE: ""}
+    for number, first, last in _fields(data, begin, end):
+        entry[number] = data[first:last].decode("utf-8", "replace")
+    return entry[_KEY], entry[_VALUE]
 
 
 def is_mlir(path: str | os.PathLike[str]) -> bool:
@@ -86,3 +94,58 @@ def check_tagged(path: str | os.PathLike[str]) -> None:
             f"{path} carries no tags: tag it with 'htp tag {path} --trace trace.json', "
             "or export the model with 'htp export'"
         )
+
+
+@dataclass(frozen=True)
+class RawNode:
+    """A node as the file has it."""
+
+    name: str
+    op_type: str
+    outputs: tuple[str, ...]
+    metadata: dict[str, str]
+
+    @property
+    def label(self) -> str:
+        return self.name or (self.outputs[0] if self.outputs else self.op_type)
+
+
+def raw_nodes(path: str | os.PathLike[str]) -> Iterator[RawNode]:
+    """Every node of a model in order, those in bodies and functions included. Weights are skipped."""
+    try:
+        with (
+            open(path, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            for number, begin, end in _fields(data, 0, len(data)):
+                if number == 7:  # ModelProto.graph
+                    yield from _graph_nodes(data, begin, end, of_node=1)
+                elif number == 25:  # ModelProto.functions
+                    yield from _graph_nodes(data, begin, end, of_node=7)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, IndexError) as error:
+        raise BadInput(f"{path} is no ONNX file: {error}") from error
+
+
+def _graph_nodes(data: mmap.mmap, begin: int, end: int, of_node: int) -> Iterator[RawNode]:
+    for number, first, last in _fields(data, begin, end):
+        if number == of_node:
+            yield from _node(data, first, last)
+
+
+def _node(data: mmap.mmap, begin: int, end: int) -> Iterator[RawNode]:
+    texts: dict[int, list[str]] = {2: [], 3: [""], 4: [""]}  # output, name, op_type
+    metadata: dict[str, str] = {}
+    bodies: list[tuple[int, int]] = []
+    for number, first, last in _fields(data, begin, end):
+        if number in texts:
+            texts[number].append(data[first:last].decode("utf-8", "replace"))
+        elif number == 9:  # metadata_props
+            key, value = _entry(data, first, last)
+            metadata[key] = value
+        elif number == 5:  # attribute: g, graphs
+            bodies += [(a, b) for n, a, b in _fields(data, first, last) if n in (6, 11)]
+    yield RawNode(texts[3][-1], texts[4][-1], tuple(texts[2]), metadata)
+    for first, last in bodies:
+        yield from _graph_nodes(data, first, last, of_node=1)

@@ -1,0 +1,160 @@
+"""Checks of a tagged model: is it ONNX, are its tags whole and true to the tree, does it compute
+the same. The judgement about tags is htp-opt's; here its findings are collected."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import native
+from .errors import MissingPackage, NotTagged, ProgramFailed
+from .model import TaggedModel
+from .onnxfile import is_mlir, raw_nodes
+from .tagging import existing, load, read_input
+
+#: Problems of one kind that are written out; the rest is counted.
+SHOWN = 20
+
+
+@dataclass
+class Check:
+    name: str
+    problems: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        state = "skipped" if self.skipped else "passed" if self.ok else "failed"
+        return {"check": self.name, "state": state, "problems": self.problems, "why": self.skipped}
+
+
+def validate(
+    path: str | os.PathLike[str], *, contamination: bool = False, numeric: str | None = None
+) -> list[Check]:
+    """All checks of a model. `numeric` is the model to compare outputs with, in ONNX Runtime."""
+    file = existing(path)
+    checks = [_onnx(file)]
+    try:
+        model = load(file)
+    except NotTagged as error:
+        return [*checks, Check("tags", [str(error)])]
+    except ProgramFailed as error:
+        return [*checks, Check("tags", str(error).splitlines()[:SHOWN])]
+    checks += [_tags(file, model), _verify(file)]
+    if contamination:
+        checks.append(_contamination(model))
+    if numeric:
+        checks.append(_numeric(file, Path(numeric)))
+    return checks
+
+
+def _onnx(file: Path) -> Check:
+    check = Check("onnx")
+    if is_mlir(file):
+        check.skipped = "not an ONNX file"
+        return check
+    try:
+        import onnx
+    except ImportError:
+        check.skipped = "onnx is not installed"
+        return check
+    try:
+        onnx.checker.check_model(str(file))
+    except Exception as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        check.problems = lines[:SHOWN] or [type(error).__name__]
+    return check
+
+
+def _tags(file: Path, model: TaggedModel) -> Check:
+    """What the file itself says, against the tree in it: a tag, a scope, and that they agree."""
+    check = Check("tags")
+    if is_mlir(file):
+        check.skipped = "not an ONNX file"
+        return check
+    tags = {path: module.tag for path, module in model.modules.items()}
+    count = 0
+    for node in raw_nodes(file):
+        problem = _problem(node.metadata, tags)
+        if problem:
+            count += 1
+            if count <= SHOWN:
+                check.problems.append(f"{node.op_type} {node.label!r}: {problem}")
+    if count > SHOWN:
+        check.problems.append(f"… and {count - SHOWN} more")
+    return check
+
+
+def _problem(metadata: dict[str, str], tags: dict[str, str]) -> str:
+    tag, scope = metadata.get("htp.tag"), metadata.get("htp.scope")
+    if tag is None or scope is None:
+        return f"no {'htp.tag' if tag is None else 'htp.scope'}"
+    if scope not in tags:
+        return f"htp.scope is {scope!r}, which is no module of the tree"
+    if tag != tags[scope]:
+        return f"htp.tag is {tag!r}, but the module {scope!r} has the tag {tags[scope]!r}"
+    return ""
+
+
+def _verify(file: Path) -> Check:
+    check = Check("tree")
+    try:
+        native.run("htp-opt", *read_input(file), "--htp-verify-tags", "-o", os.devnull)
+    except ProgramFailed as error:
+        check.problems = str(error).splitlines()[:SHOWN]
+    return check
+
+
+def _contamination(model: TaggedModel) -> Check:
+    check = Check("contamination")
+    count = model.statistics.get("contaminated", 0)
+    if count:
+        check.problems = [f"{count} operations carry the tag of another layer"]
+        check.problems += model.metadata.get("contamination", [])[:SHOWN]
+    return check
+
+
+def _numeric(file: Path, reference: Path) -> Check:
+    """The same outputs as another model (the untagged, or the flat one) for the same inputs."""
+    check = Check("numeric")
+    try:
+        import numpy
+        import onnxruntime
+    except ImportError:
+        raise MissingPackage("onnxruntime", "the numeric check", "onnx") from None
+    onnxruntime.set_default_logger_severity(4)
+    try:
+        sessions = [
+            onnxruntime.InferenceSession(str(f), providers=["CPUExecutionProvider"])
+            for f in (existing(reference), file)
+        ]
+        feeds = _feeds(sessions[0], numpy)
+        wanted, found = (session.run(None, feeds) for session in sessions)
+    except Exception as error:
+        check.problems = [str(error).splitlines()[0]]
+        return check
+    for output, a, b in zip(sessions[0].get_outputs(), wanted, found):
+        if a.shape != b.shape or not numpy.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True):
+            check.problems.append(f"output {output.name!r} differs from that of {reference}")
+    return check
+
+
+def _feeds(session: Any, numpy: Any) -> dict[str, Any]:
+    generator = numpy.random.default_rng(0)
+    feeds = {}
+    for value in session.get_inputs():
+        shape = [size if isinstance(size, int) else 2 for size in value.shape]
+        kind = value.type.removeprefix("tensor(").removesuffix(")")
+        if kind in ("float", "double", "float16"):
+            name = {"float": "float32", "double": "float64"}.get(kind, kind)
+            feeds[value.name] = generator.standard_normal(shape).astype(name)
+        elif kind == "bool":
+            feeds[value.name] = numpy.ones(shape, dtype=bool)
+        else:
+            feeds[value.name] = generator.integers(0, 2, shape).astype(kind)
+    return feeds
