@@ -1,0 +1,63 @@
+"""The command `htp`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import HTPError
+from . import inspect, make
+from .console import Console
+
+OVERVIEW = """\
+Which nn.Module did this ONNX node come from?
+
+  htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx   export a model, tag every node
+  htp tag model.onnx --trace trace.json                       tag a model that exists already
+  htp analyze bert.onnx                                       modules, coverage, evidence
+  htp extract bert.onnx encoder.layer.0                       one module as a model of its own
+  htp validate bert.onnx                                      is it valid, are the tags true
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="htp", description=OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"htp {__version__}")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON, for programs")
+    common.add_argument("--debug", action="store_true", help="show tracebacks")
+    common.add_argument("-q", "--quiet", action="store_true", help="print nothing but results")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    make.register(commands, common)
+    inspect.register(commands, common)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command: 0 for success, 1 for an error or a failed check, 2 for wrong usage."""
+    options = build_parser().parse_args(arguments)
+    console = Console(json=options.json, quiet=options.quiet)
+    try:
+        status: int = options.run(options, console)
+        sys.stdout.flush()
+        return status
+    except HTPError as error:
+        if options.debug:
+            raise
+        console.error(str(error))
+    except KeyboardInterrupt:
+        console.error("interrupted")
+        return 130
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if options.debug:
+            raise
+        console.error(f"{type(error).__name__}: {error} (--debug shows where)")
+    return 1

@@ -1,0 +1,94 @@
+"""What commands print: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class Console:
+    def __init__(self, *, json: bool, quiet: bool) -> None:
+        self.json, self.quiet = json, quiet
+        self._rich = _rich_console() if sys.stdout.isatty() and not json else None
+
+    def progress(self, text: str) -> None:
+        """A step that takes a while. Nobody reads it where the output is piped."""
+        if not self.quiet and not self.json and sys.stderr.isatty():
+            print(f"htp: {text} …", file=sys.stderr, flush=True)
+
+    def error(self, text: str) -> None:
+        if self.json:
+            self.result({"error": text})
+        print(f"htp: error: {text}", file=sys.stderr)
+
+    def note(self, text: str) -> None:
+        """For people: left out of JSON."""
+        if not self.json and not self.quiet:
+            print(text)
+
+    def text(self, text: str) -> None:
+        if not self.json:
+            print(text)
+
+    def result(self, value: Any) -> None:
+        """The result for programs."""
+        if self.json:
+            json.dump(value, sys.stdout, indent=1, ensure_ascii=False)
+            print()
+
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Aligned columns; those that hold numbers alone stand at the right."""
+        if self.json:
+            return
+        cells = [[printable(cell) for cell in row] for row in rows]
+        if self._rich is not None:
+            self._rich(heads, cells)
+            return
+        lines = [list(heads), *cells]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+        right = [
+            bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))
+        ]
+        for line in lines:
+            shown = [
+                cell.rjust(width) if flush else cell.ljust(width)
+                for cell, width, flush in zip(line, widths, right)
+            ]
+            print(f"  {'  '.join(shown)}".rstrip())
+
+
+def printable(value: object) -> str:
+    """A name may hold anything; a terminal must not act on it."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02X}" for c in str(value))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.removesuffix(" %"))
+    except ValueError:
+        return False
+    return True
+
+
+def _rich_console() -> Any:
+    """A table printer with rich, where it is installed."""
+    try:
+        from rich.console import Console as RichConsole
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:
+        return None
+    console = RichConsole()
+
+    def show(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for i, head in enumerate(heads):
+            numbers = bool(rows) and all(_is_number(row[i]) for row in rows)
+            table.add_column(head, justify="right" if numbers else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
+
+    return show
