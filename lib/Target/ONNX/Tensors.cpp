@@ -108,7 +108,8 @@ Attribute TensorImporter::importExternal(const TensorProto &tensor,
       return {};
     entries.push_back(builder.getStrArrayAttr({entry.key(), entry.value()}));
   }
-  return htp::onnx::ExternalAttr::get(context, type, builder.getArrayAttr(entries));
+  return htp::onnx::ExternalAttr::get(context, type,
+                                      builder.getArrayAttr(entries));
 }
 
 Attribute TensorImporter::importBytes(RankedTensorType type,

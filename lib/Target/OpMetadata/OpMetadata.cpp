@@ -109,7 +109,7 @@ void OpMetadataWriter::writeStatistics() {
   number("coverage", statistics.coverage());
   number("confidence", statistics.confidence);
   count("shared", statistics.shared);
-  count("decided", statistics.decided);
+  count("contested", statistics.contested);
   json.attributeObject("evidence", [&] {
     for (auto &[name, kind] : statistics.evidence)
       json.attributeObject(validUTF8(name), [&, &kind = kind] {

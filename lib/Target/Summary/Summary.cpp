@@ -91,9 +91,9 @@ static void printTotals(const TaggedGraph &graph,
   os << " (" << statistics.tagged << " of " << statistics.nodes << ")\n";
   line("confidence",
        formatv("{0:f3}", statistics.confidence).str() + " on average");
-  line("shared",
-       Twine(statistics.shared) + " operations with several contexts");
-  line("decided", Twine(statistics.decided) + " conflicts, each with a reason");
+  line("shared", Twine(statistics.shared) + " used by several modules");
+  line("contested",
+       Twine(statistics.contested) + " with evidence for other modules, too");
 }
 
 LogicalResult htp::writeSummary(mlir::ModuleOp module, raw_ostream &os) {

@@ -22,8 +22,11 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     if (!node.tag)
       continue;
     ++tagged;
-    shared += !node.tag.getContexts().empty();
-    decided += !node.tag.getReason().empty();
+    auto isUser = [](ContextAttr context) {
+      return context.getEvidence() == "consumer";
+    };
+    shared += llvm::any_of(node.tag.getContexts(), isUser);
+    contested += !llvm::all_of(node.tag.getContexts(), isUser);
     confidence += node.tag.getConfidenceValue();
     Evidence &kind = found[node.tag.getEvidence()];
     ++kind.nodes;

@@ -6,8 +6,8 @@
 // CHECK-NEXT:  initializers  1
 // CHECK-NEXT:  coverage      100.0 % (5 of 5)
 // CHECK-NEXT:  confidence    0.868 on average
-// CHECK-NEXT:  shared        1 operations with several contexts
-// CHECK-NEXT:  decided       1 conflicts, each with a reason
+// CHECK-NEXT:  shared        1 used by several modules
+// CHECK-NEXT:  contested     1 with evidence for other modules, too
 // CHECK-EMPTY:
 // CHECK-NEXT:  evidence  operations   share  confidence
 // CHECK-NEXT:  name               2  40.0 %       0.970
