@@ -42,6 +42,10 @@ struct SchemaIndex {
 };
 } // namespace
 
+ArrayRef<::onnx::OpSchema> htp::onnx::getSchemas() {
+  return SchemaIndex::get().schemas;
+}
+
 std::optional<StringRef> htp::onnx::findDomain(StringRef opType) {
   const auto &operators = SchemaIndex::get().operators;
   auto it = operators.find(opType);

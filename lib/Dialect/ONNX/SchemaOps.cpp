@@ -346,8 +346,7 @@ void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
 
 void htp::onnx::registerSchemaOps(ONNXDialect &dialect) {
   std::map<std::string, std::unique_ptr<SchemaOp>> operations;
-  for (const ::onnx::OpSchema &schema :
-       ::onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+  for (const ::onnx::OpSchema &schema : getSchemas()) {
     std::unique_ptr<SchemaOp> &op = operations[schema.Name()];
     if (!op)
       op = std::make_unique<SchemaOp>(schema.Name(), &dialect);

@@ -190,7 +190,7 @@ htp::importAttribute(const AttributeProto &proto, bool isDataType,
   encoder.encodeFields(proto, info, allValueFields());
   AttributeProto::AttributeType guessed = type;
   if (hasValue(proto, type)) {
-    if (type == AttributeProto::GRAPH || type == AttributeProto::GRAPHS) {
+    if (proto.has_g() || proto.graphs_size()) {
       // One region says GRAPH; a list has to say so.
       result.isGraph = true;
       guessed = AttributeProto::GRAPH;

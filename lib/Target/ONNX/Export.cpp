@@ -48,6 +48,8 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   if (failed(ProtoDecoder(writer, emitError).decode(fields, model)))
     return failure();
   // IR that did not come from a model says neither.
+  if (module->hasAttr("onnx.incomplete"))
+    return success();
   if (!model.has_ir_version())
     model.set_ir_version(::onnx::IR_VERSION);
   if (model.opset_import().empty())

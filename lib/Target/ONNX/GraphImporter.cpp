@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace htp;
+using google::protobuf::RepeatedPtrField;
 using ::onnx::FunctionProto;
 using ::onnx::GraphProto;
 using ::onnx::TensorProto;
@@ -31,21 +32,27 @@ InFlightDiagnostic GraphImporter::emitError() const {
 //===----------------------------------------------------------------------===//
 
 /// The first type that is given for a name stays.
-void GraphImporter::addTypes(const ValueInfos &infos) {
+static void addTypes(const RepeatedPtrField<ValueInfoProto> &infos,
+                     llvm::StringMap<const TypeProto *> &types) {
   for (const ValueInfoProto &info : infos)
     if (info.has_type())
-      scopes.back().types.try_emplace(info.name(), &info.type());
+      types.try_emplace(info.name(), &info.type());
 }
 
 FailureOr<Type> GraphImporter::getType(StringRef name) {
-  const TypeProto *proto = scopes.back().types.lookup(name);
-  if (!proto)
-    return Type(NoneType::get(context));
+  Scope &scope = scopes.back();
   std::string error;
-  if (Type type = importType(*proto, context, error))
-    return type;
-  subject = ("value '" + name + "'").str();
-  return emitError() << error;
+  if (const TypeProto *proto = scope.types.lookup(name)) {
+    if (Type type = importType(*proto, context, error))
+      return type;
+    subject = ("value '" + name + "'").str();
+    return emitError() << error;
+  }
+  // Inference can go wrong without the model being wrong.
+  if (const TypeProto *proto = scope.inferred.lookup(name))
+    if (Type type = importType(*proto, context, error))
+      return type;
+  return Type(NoneType::get(context));
 }
 
 LogicalResult GraphImporter::define(StringRef name, Value value) {
@@ -74,10 +81,11 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
   builder.setInsertionPointToEnd(block);
   scopes.emplace_back();
   // What the model says comes first, so that it can be written as it was.
-  addTypes(graph.output());
-  addTypes(graph.value_info());
-  addTypes(inferred.output());
-  addTypes(inferred.value_info());
+  Scope &scope = scopes.back();
+  addTypes(graph.output(), scope.types);
+  addTypes(graph.value_info(), scope.types);
+  addTypes(inferred.output(), scope.inferred);
+  addTypes(inferred.value_info(), scope.inferred);
 
   encoder.encodeFields(
       graph, info.attrs,
@@ -106,7 +114,7 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
   builder.setInsertionPointToEnd(block);
   scopes.clear();
   scopes.emplace_back();
-  addTypes(function.value_info());
+  addTypes(function.value_info(), scopes.back().types);
   encoder.encodeFields(
       function, info.attrs,
       {FunctionProto::kNameFieldNumber, FunctionProto::kDomainFieldNumber,

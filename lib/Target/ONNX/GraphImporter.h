@@ -50,11 +50,11 @@ private:
   /// The values that one graph defines.
   struct Scope {
     llvm::StringMap<mlir::Value> values;
-    llvm::StringMap<const ::onnx::TypeProto *> types;
+    /// What the model says, and what shape inference adds to that.
+    llvm::StringMap<const ::onnx::TypeProto *> types, inferred;
     mlir::Value noValue;
   };
 
-  void addTypes(const ValueInfos &infos);
   mlir::LogicalResult define(llvm::StringRef name, mlir::Value value);
   mlir::Value lookup(llvm::StringRef name) const;
   mlir::FailureOr<mlir::Type> getType(llvm::StringRef name);

@@ -167,6 +167,9 @@ OwningOpRef<ModuleOp> ModelImporter::import() {
   graphs.getEncoder().encodeFields(
       model, attrs,
       {ModelProto::kGraphFieldNumber, ModelProto::kFunctionsFieldNumber});
+  // The exporter supplies these to IR that was not a model.
+  if (!model.has_ir_version() || model.opset_import().empty())
+    attrs.append("incomplete", UnitAttr::get(context));
   (*module)->setAttrs(withPrefix(attrs.getAttrs()).getDictionary(context));
   if (failed(importMainGraph()))
     return {};

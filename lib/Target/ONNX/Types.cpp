@@ -181,6 +181,8 @@ void htp::importValueInfo(const ValueInfoProto &info, Type type,
       info, rest,
       {ValueInfoProto::kNameFieldNumber, ValueInfoProto::kTypeFieldNumber});
   MLIRContext *context = type.getContext();
+  if (!info.has_name())
+    rest.append("no_name", UnitAttr::get(context));
   if (!info.has_type()) {
     rest.append("no_type", UnitAttr::get(context));
     return;
@@ -205,11 +207,12 @@ LogicalResult htp::exportValueInfo(StringRef name, Type type,
                                    DictionaryAttr rest,
                                    const ProtoDecoder &decoder,
                                    ValueInfoProto &info) {
-  info.set_name(name.str());
-  if (rest &&
-      failed(decoder.decode(rest.getValue(), info,
-                            {"as_is", "default", "default_info", "detached",
-                             "dim_params", "name", "no_type", "type"})))
+  if (!rest || !rest.contains("no_name"))
+    info.set_name(name.str());
+  if (rest && failed(decoder.decode(rest.getValue(), info,
+                                    {"as_is", "default", "default_info",
+                                     "detached", "dim_params", "name",
+                                     "no_name", "no_type", "type"})))
     return failure();
   if (rest && rest.contains("no_type"))
     return success();

@@ -19,6 +19,9 @@ namespace htp::onnx {
 /// Registers an operation for every schema in all of their versions.
 void registerSchemaOps(ONNXDialect &dialect);
 
+/// All schemas in all of their versions.
+llvm::ArrayRef<::onnx::OpSchema> getSchemas();
+
 /// The schema of the operator in this domain that the opset version selects;
 /// the newest if `version` is 0. Null if there is none.
 const ::onnx::OpSchema *findSchema(llvm::StringRef opType,
