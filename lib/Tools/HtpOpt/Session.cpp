@@ -2,6 +2,7 @@
 
 #include "HTP/Tools/HtpOpt/Session.h"
 
+#include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/ONNX/ModelFile.h"
@@ -26,7 +27,8 @@ using namespace htp;
 Session::Session(SessionOptions options, const MlirOptMainConfig &config,
                  DialectRegistry &registry)
     : options(std::move(options)), config(config), registry(registry),
-      data(sys::path::parent_path(this->options.input)) {}
+      data(std::make_shared<ExternalData>(
+          sys::path::parent_path(this->options.input))) {}
 
 static LogicalResult report(Error error) {
   reportError(toString(std::move(error)));
@@ -156,6 +158,7 @@ LogicalResult Session::process(MLIRContext &context) {
   TimingScope reading = timing.nest("Read");
   OwningOpRef<Operation *> op = read(context);
   reading.stop();
+  htp::onnx::setExternalData(context, data);
   if (!op || failed(enableRemarks(context, config)) ||
       failed(runPasses(*op, timing)))
     return failure();
@@ -190,7 +193,7 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
     reportError(toString(file.takeError()));
     return nullptr;
   }
-  if (Error error = checkExternalData((*file)->model(), data)) {
+  if (Error error = checkExternalData((*file)->model(), *data)) {
     reportError(options.input + ": " + toString(std::move(error)));
     return nullptr;
   }

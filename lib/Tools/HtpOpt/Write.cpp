@@ -111,7 +111,7 @@ Error Session::placeData(const std::set<std::string> &locations,
   if (!file.isInFolder())
     return Error::success();
   for (const std::string &location : locations) {
-    Expected<std::string> source = data.resolve(location);
+    Expected<std::string> source = data->resolve(location);
     if (!source)
       return source.takeError();
     SmallString<128> target(sys::path::parent_path(file.path()));
@@ -144,7 +144,7 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
                          ExportOptions())))
     return failure();
   Error error = options.placement == DataPlacement::Inline
-                    ? inlineExternalData(model, data, writer)
+                    ? inlineExternalData(model, *data, writer)
                     : placeData(externalLocations(model), file);
   if (error)
     return report(std::move(error));

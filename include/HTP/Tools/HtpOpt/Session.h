@@ -69,7 +69,7 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> input;
   Format inputFormat = Format::Text;
   /// The data files beside the input.
-  ExternalData data;
+  std::shared_ptr<ExternalData> data;
   /// Resources of the input that no dialect claims, passed through.
   mlir::FallbackAsmResourceMap otherResources;
   OutputFiles outputs;

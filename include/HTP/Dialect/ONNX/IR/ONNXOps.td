@@ -28,6 +28,8 @@ def ONNX_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::func::FuncDialect"];
   let extraClassDeclaration = [{
+    using ::mlir::Dialect::addInterfaces;
+
     /// Side effects and result names of the operations that schemas describe.
     void *getRegisteredInterfaceForOp(::mlir::TypeID interfaceID,
                                       ::mlir::OperationName opName) override;
