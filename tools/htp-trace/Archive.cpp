@@ -8,6 +8,7 @@
 #include "llvm/Support/Process.h"
 
 #include <c10/core/ScalarType.h>
+#include <c10/util/Exception.h>
 #include <caffe2/serialize/read_adapter_interface.h>
 
 #include <sys/mman.h>
@@ -41,16 +42,26 @@ Archive::Archive(const std::string &path) {
   buffer = std::move(*opened);
   llvm::StringRef data = buffer->getBuffer();
   // A pickle of protocol 2 or later: what torch.save wrote before PyTorch 1.6.
-  if (data.starts_with("\x80") && !data.starts_with("PK"))
-    throw ArchiveError(
-        "this is a pickle that torch.save wrote, not a traced module; save "
-        "torch.jit.trace(model, inputs) with its save(), or "
-        "torch.export.export(model, inputs) with torch.export.save()");
+  if (data.starts_with("\x80"))
+    throw ArchiveError(savedMessage);
   if (!data.starts_with("PK"))
     throw ArchiveError("expected a PyTorch archive (.pt or .pt2), which is a "
                        "zip file, and found something else");
-  streamReader = std::make_shared<PyTorchStreamReader>(
-      std::make_shared<MappedAdapter>(data));
+  try {
+    streamReader = std::make_shared<PyTorchStreamReader>(
+        std::make_shared<MappedAdapter>(data));
+  } catch (const c10::Error &error) {
+    throw ArchiveError("expected a PyTorch archive (.pt or .pt2), found a zip "
+                       "file that is damaged or of another kind: " +
+                       shortMessage(error.what_without_backtrace()));
+  }
+}
+
+std::string htp::trace::shortMessage(llvm::StringRef message) {
+  message = message.trim().split('\n').first;
+  message = message.split("  (Could this error message be improved?").first;
+  message = message.split(" This is an internal miniz error.").first;
+  return message.rtrim(" :").str();
 }
 
 /// Where the bytes of a stored (not compressed) record lie in the file.
@@ -88,6 +99,15 @@ std::optional<c10::Storage> Archive::storage(const std::string &record) {
                       static_cast<int64_t>(data.size()),
                       at::DataPtr(const_cast<char *>(data.data()), at::kCPU),
                       /*allocator=*/nullptr, /*resizable=*/false);
+}
+
+std::shared_ptr<torch::jit::DeserializationStorageContext>
+Archive::storages(const std::string &folder) {
+  auto context = std::make_shared<torch::jit::DeserializationStorageContext>();
+  for (const std::string &record : streamReader->getAllRecords())
+    if (llvm::StringRef(record).starts_with(folder))
+      context->addStorage(record.substr(folder.size()), *storage(record));
+  return context;
 }
 
 void Archive::release(llvm::ArrayRef<char> data) {

@@ -13,12 +13,23 @@
 
 #include <ATen/core/Tensor.h>
 #include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/storage_context.h>
 
 #include <memory>
 #include <string>
 #include <unordered_map>
 
 namespace htp::trace {
+
+/// About a file that torch.save wrote: what it is, and what to do instead.
+inline constexpr const char *savedMessage =
+    "this file was written by torch.save and holds a state_dict or another "
+    "pickled object, not a traced module; save torch.jit.trace(model, inputs) "
+    "with its save(), or torch.export.export(model, inputs) with "
+    "torch.export.save()";
+
+/// LibTorch's message without its C++ stack and its advice to report a bug.
+std::string shortMessage(llvm::StringRef message);
 
 class Archive {
 public:
@@ -35,6 +46,11 @@ public:
 
   /// The same as the storage of tensors. None where the record is missing.
   std::optional<c10::Storage> storage(const std::string &record);
+
+  /// The same for every record in `folder`, by its name there, in the form in
+  /// which LibTorch's unpickler asks for storages.
+  std::shared_ptr<torch::jit::DeserializationStorageContext>
+  storages(const std::string &folder);
 
   /// Tells the kernel that `data` was read and will not be needed again, so
   /// that a large model does not stay in memory while it is being hashed.

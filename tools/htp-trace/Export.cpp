@@ -18,6 +18,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 
@@ -67,6 +68,30 @@ std::string text(const json::Object &parent, StringRef key) {
     return value->str();
   throw ArchiveError(
       llvm::formatv("'{0}' in the archive's graph is not a string", key).str());
+}
+
+/// Parses a record. The parser recurses, so nesting beyond that of any graph is
+/// turned down before.
+json::Value parseJSON(Archive &archive, const std::string &record) {
+  StringRef bytes = archive.bytes(record);
+  int64_t depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    char c = bytes[i];
+    if (c == '"')
+      inString = !inString;
+    else if (inString)
+      i += c == '\\';
+    else if (c == '[' || c == '{') {
+      if (++depth > 10'000)
+        throw ArchiveError(record + " nests more than 10,000 levels deep");
+    } else if (c == ']' || c == '}')
+      --depth;
+  }
+  auto parsed = json::parse(bytes);
+  if (!parsed)
+    throw ArchiveError(record + ": " + llvm::toString(parsed.takeError()));
+  return std::move(*parsed);
 }
 
 /// The type of a number of torch/_export/serde/schema.py's ScalarType.
@@ -239,10 +264,8 @@ void ExportReader::readTensors(StringRef folder, StringRef model) {
       directory + (model + "_" + folder + "_config.json").str();
   if (!archive.has(record))
     return;
-  auto parsed = json::parse(archive.bytes(record));
-  if (!parsed)
-    throw ArchiveError(record + ": " + llvm::toString(parsed.takeError()));
-  for (auto &[name, value] : object(asObject(*parsed, record), "config")) {
+  json::Value parsed = parseJSON(archive, record);
+  for (auto &[name, value] : object(asObject(parsed, record), "config")) {
     const json::Object &entry = asObject(value, name);
     const json::Object *meta = entry.getObject("tensor_meta");
     if (!meta)
@@ -252,17 +275,27 @@ void ExportReader::readTensors(StringRef folder, StringRef model) {
     Shape strides = dimensions(array(*meta, "strides"));
     int64_t offset =
         object(*meta, "storage_offset").getInteger("as_int").value_or(0);
-    if (!type || llvm::is_contained(sizes, -1) ||
-        sizes.size() != strides.size())
+    if (!type || sizes.size() != strides.size() || offset < 0 ||
+        llvm::any_of(
+            llvm::concat<int64_t>(sizes, strides),
+            [](int64_t size) { return size < 0; }))
       continue;
     at::Tensor tensor = at::empty_strided(
         sizes, strides, at::TensorOptions(*type).device(at::kMeta));
     auto storage = entry.getBoolean("use_pickle").value_or(false)
                        ? std::nullopt
                        : archive.storage(directory + text(entry, "path_name"));
-    if (storage) // checks that the view lies within the record
+    if (storage) {
+      size_t size = at::detail::computeStorageNbytes(
+          sizes, strides, c10::elementSize(*type), offset);
+      if (size > storage->nbytes())
+        throw ArchiveError(
+            llvm::formatv("tensor '{0}' needs {1} bytes, its record has {2}",
+                          name.str(), size, storage->nbytes())
+                .str());
       tensor = at::empty({0}, at::TensorOptions(*type))
                    .set_(*storage, offset, sizes, strides);
+    }
     tensors.try_emplace(name.str(), tensor);
   }
 }
@@ -518,10 +551,8 @@ void ExportReader::readNode(const json::Object &node, Scope &scope,
 //===----------------------------------------------------------------------===//
 
 Trace ExportReader::read(const std::string &record) {
-  auto parsed = json::parse(archive.bytes(record));
-  if (!parsed)
-    throw ArchiveError(record + ": " + llvm::toString(parsed.takeError()));
-  const json::Object &program = asObject(*parsed, record);
+  json::Value parsed = parseJSON(archive, record);
+  const json::Object &program = asObject(parsed, record);
   int64_t major =
       object(program, "schema_version").getInteger("major").value_or(-1);
   if (major != schemaMajor)

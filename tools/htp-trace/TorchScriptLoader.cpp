@@ -7,14 +7,66 @@
 
 #include "TorchScript.h"
 
+#include "llvm/Support/WithColor.h"
+
 #include <torch/csrc/jit/serialization/import_read.h>
 #include <torch/csrc/jit/serialization/import_source.h>
-#include <torch/csrc/jit/serialization/storage_context.h>
 
 using namespace htp::trace;
 using torch::jit::SourceImporter;
 
+/// What LibTorch loads in reasonable time: its work grows with the square of a
+/// module's children and the cube of a tree's levels.
+static constexpr int64_t maxModules = 500'000, maxChildren = 20'000,
+                         maxLevels = 300;
+
 namespace {
+/// The size of the object tree in data.pkl, found out without looking at the
+/// classes: every object is of an empty class, and holds its height.
+class TreeSize {
+public:
+  void check(Archive &archive) {
+    auto unit = std::make_shared<torch::jit::CompilationUnit>();
+    torch::jit::readArchiveAndTensors(
+        "data", /*pickle_prefix=*/"", /*tensor_prefix=*/"",
+        [&](const c10::QualifiedName &name) {
+          return c10::StrongTypePtr(unit, c10::ClassType::create(name, unit));
+        },
+        [this](const c10::StrongTypePtr &type, const c10::IValue &state) {
+          return add(type, state);
+        },
+        /*device=*/std::nullopt, archive.reader(),
+        torch::jit::Unpickler::defaultTypeParser, archive.storages("data/"));
+  }
+
+private:
+  c10::intrusive_ptr<c10::ivalue::Object> add(const c10::StrongTypePtr &type,
+                                              const c10::IValue &state) {
+    int64_t levels = 0, children = 0;
+    if (state.isGenericDict())
+      for (const auto &attribute : state.toGenericDict())
+        if (attribute.value().isObject()) {
+          ++children;
+          levels = std::max(levels,
+                            attribute.value().toObject()->getSlot(0).toInt());
+        }
+    limit(++modules, maxModules, "modules");
+    limit(children, maxChildren, "children of one module");
+    limit(++levels, maxLevels, "levels of modules");
+    auto object = c10::ivalue::Object::create(type, 1);
+    object->setSlot(0, levels);
+    return object;
+  }
+
+  static void limit(int64_t found, int64_t most, const char *what) {
+    if (found > most)
+      throw ArchiveError("the archive has more than " + std::to_string(most) +
+                         " " + what);
+  }
+
+  int64_t modules = 0;
+};
+
 class Loader {
 public:
   explicit Loader(Archive &archive)
@@ -43,19 +95,8 @@ private:
           return object(type, std::move(state));
         },
         /*device=*/std::nullopt, archive.reader(),
-        torch::jit::Unpickler::defaultTypeParser, storages(pickle + "/"));
-  }
-
-  /// Every tensor record below `folder`, by name.
-  std::shared_ptr<torch::jit::DeserializationStorageContext>
-  storages(const std::string &folder) {
-    auto context =
-        std::make_shared<torch::jit::DeserializationStorageContext>();
-    for (const std::string &record : archive.reader().getAllRecords())
-      if (llvm::StringRef(record).starts_with(folder))
-        if (auto storage = archive.storage(record))
-          context->addStorage(record.substr(folder.size()), *storage);
-    return context;
+        torch::jit::Unpickler::defaultTypeParser,
+        archive.storages(pickle + "/"));
   }
 
   static c10::intrusive_ptr<c10::ivalue::Object>
@@ -65,8 +106,13 @@ private:
     auto object = c10::ivalue::Object::create(type, size);
     // Packed weights of quantized modules, for example, only exist after
     // `__setstate__` ran. It is not run: the module stays, without them.
-    if (classType->findMethod("__setstate__") || !state.isGenericDict())
+    if (classType->findMethod("__setstate__")) {
+      llvm::WithColor::warning(llvm::errs(), "htp-trace")
+          << "'" << classType->name()->qualifiedName()
+          << "' restores its state by code (__setstate__), which is not run: "
+             "its parameters and submodules are left out\n";
       return object;
+    }
     auto attributes = state.toGenericDict();
     for (size_t i = 0; i < size; ++i)
       object->setSlot(i, attributes.at(classType->getAttributeName(i)));
@@ -96,5 +142,6 @@ private:
 } // namespace
 
 torch::jit::Module htp::trace::loadTorchScript(Archive &archive) {
+  TreeSize().check(archive);
   return Loader(archive).load();
 }

@@ -7,9 +7,8 @@
 #include "TorchScript.h"
 
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/thread.h"
 
 #include <c10/util/Exception.h>
@@ -36,11 +35,7 @@ static Trace readTrace(const std::string &path) {
   if (archive.has("constants.pkl") && archive.has("data.pkl"))
     return traceTorchScript(archive, !noHash);
   if (archive.has("data.pkl"))
-    throw ArchiveError(
-        "this archive was written by torch.save and holds a state_dict or "
-        "another pickled object, not a traced module; save "
-        "torch.jit.trace(model, inputs) with its save(), or "
-        "torch.export.export(model, inputs) with torch.export.save()");
+    throw ArchiveError(savedMessage);
   throw ArchiveError("expected a TorchScript (.pt) or torch.export (.pt2) "
                      "archive, found a zip file with neither data.pkl nor "
                      "models/*.json");
@@ -56,20 +51,20 @@ static int run() {
   try {
     trace = readTrace(input);
   } catch (const c10::Error &error) {
-    // The rest of LibTorch's message is its own C++ stack.
-    return fail(llvm::StringRef(error.what_without_backtrace()).rtrim());
+    return fail(shortMessage(error.what_without_backtrace()));
   } catch (const std::exception &error) {
-    return fail(error.what());
+    return fail(shortMessage(error.what()));
   }
-  std::error_code error;
-  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
-  if (error) {
+  // Through a temporary file: a reader never sees half a trace.
+  auto write = [&](llvm::raw_ostream &os) {
+    writeTrace(os, trace);
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = llvm::writeToOutput(output, write)) {
     llvm::WithColor::error(llvm::errs(), "htp-trace")
-        << "'" << output << "': " << error.message() << "\n";
+        << "'" << output << "': " << llvm::toString(std::move(error)) << "\n";
     return 1;
   }
-  writeTrace(file.os(), trace);
-  file.keep();
   return 0;
 }
 
