@@ -21,6 +21,7 @@ tools = [
     "htp-opt",
     "htp-trace",
     "htp-lsp-server",
+    "htp-roundtrip",
     ToolSubst("mlir-opt", unresolved="ignore"),
     "split-file",
 ]

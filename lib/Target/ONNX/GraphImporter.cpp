@@ -20,8 +20,8 @@ GraphImporter::GraphImporter(MLIRContext *context,
       tensors(context, file), builder(context) {}
 
 InFlightDiagnostic GraphImporter::emitError() const {
-  Location loc = NameLoc::get(StringAttr::get(context, file->path()));
-  InFlightDiagnostic diagnostic = mlir::emitError(loc);
+  InFlightDiagnostic diagnostic =
+      mlir::emitError(FileLineColLoc::get(context, file->path(), 0, 0));
   if (!subject.empty())
     diagnostic << subject << ' ';
   return diagnostic;

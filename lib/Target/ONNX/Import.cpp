@@ -81,7 +81,7 @@ public:
   ModelImporter(std::shared_ptr<ModelFile> file, MLIRContext *context,
                 const ImportOptions &options)
       : file(file), context(context), options(options),
-        loc(NameLoc::get(StringAttr::get(context, file->path()))),
+        loc(FileLineColLoc::get(context, file->path(), 0, 0)),
         graphs(context, file) {}
 
   OwningOpRef<ModuleOp> import();
@@ -147,7 +147,7 @@ LogicalResult ModelImporter::verifyModule() {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
       return failure();
     auto name = dyn_cast<NameLoc>(diagnostic.getLocation());
-    if (!name || name == loc)
+    if (!name)
       return failure();
     emitError(loc) << "node '" << name.getName().getValue()
                    << "': " << diagnostic.str();

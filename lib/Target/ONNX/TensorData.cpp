@@ -74,28 +74,21 @@ static unsigned getEntryBytes(int32_t dataType) {
 }
 
 /// Writes the low bytes of each entry; false if the rest of one is not what
-/// `unpack` will put back.
-template <typename FieldT, typename WideT>
+/// `unpackTypedField` will put back.
+template <typename WideT, typename FieldT>
 static bool packEntries(const FieldT &field, unsigned size, bool isSigned,
                         std::string &bytes) {
+  bool fits = true;
   bytes.reserve(field.size() * size);
   for (WideT entry : field) {
-    unsigned shift = 8 * (sizeof(WideT) - size);
-    WideT restored =
-        isSigned
-            ? static_cast<WideT>(
-                  static_cast<std::make_signed_t<WideT>>(
-                      static_cast<std::make_unsigned_t<WideT>>(entry)
-                      << shift) >>
-                  shift)
-            : static_cast<WideT>(
-                  (static_cast<std::make_unsigned_t<WideT>>(entry) << shift) >>
-                  shift);
-    if (restored != entry)
-      return false;
+    uint64_t low = static_cast<uint64_t>(entry) &
+                   llvm::maskTrailingOnes<uint64_t>(8 * size);
+    auto restored =
+        static_cast<WideT>(isSigned ? llvm::SignExtend64(low, 8 * size) : low);
+    fits &= restored == entry;
     bytes.append(reinterpret_cast<const char *>(&entry), size);
   }
-  return true;
+  return fits;
 }
 
 template <typename FieldT>
@@ -122,10 +115,9 @@ bool htp::packTypedField(const TensorProto &tensor, std::string &bytes) {
     return copyEntries(tensor.int64_data(), bytes);
   unsigned size = getEntryBytes(tensor.data_type());
   if (field == "uint64_data")
-    return packEntries<decltype(tensor.uint64_data()), uint64_t>(
-        tensor.uint64_data(), size, false, bytes);
-  return packEntries<decltype(tensor.int32_data()), int32_t>(
-      tensor.int32_data(), size, isSignExtended(tensor.data_type()), bytes);
+    return packEntries<uint64_t>(tensor.uint64_data(), size, false, bytes);
+  return packEntries<int32_t>(tensor.int32_data(), size,
+                              isSignExtended(tensor.data_type()), bytes);
 }
 
 template <typename T, typename FieldT>

@@ -141,20 +141,21 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
       encoder.encodeFields(tensor, rest, skip);
       return external;
     }
+  std::string packed;
+  bool isString = isa<htp::onnx::StringType>(type.getElementType());
+  if (!hasRaw && !isString && !packTypedField(tensor, packed)) {
+    // The field goes with the rest, entry by entry.
+    skip = {TensorProto::kDimsFieldNumber, TensorProto::kDataTypeFieldNumber};
+    storage = "rest";
+  }
   encoder.encodeFields(tensor, rest, skip);
   if (*storage != "raw_data")
     rest.append("storage", StringAttr::get(context, *storage));
   uint64_t count = type.getNumElements();
-  if (isa<htp::onnx::StringType>(type.getElementType())) {
+  if (isString) {
     if (count == static_cast<uint64_t>(tensor.string_data_size()))
       return importStrings(tensor, type);
     error = wrongLength("strings", tensor.string_data_size(), count, type);
-    return {};
-  }
-  std::string packed;
-  if (!hasRaw && !packTypedField(tensor, packed)) {
-    error = ("has an entry in " + *storage + " that does not fit its data type")
-                .str();
     return {};
   }
   ArrayRef<char> bytes = hasRaw ? file->rawData(tensor)
@@ -174,7 +175,7 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
 static LogicalResult exportBytes(ArrayRef<char> bytes, StringRef storage,
                                  ModelWriter &writer, TensorProto &tensor,
                                  bool copy) {
-  if (storage == "none" && bytes.empty())
+  if (storage == "rest" || (storage == "none" && bytes.empty()))
     return success();
   if (storage.empty() || storage != getTypedField(tensor.data_type())) {
     if (copy)

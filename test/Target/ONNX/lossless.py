@@ -180,6 +180,8 @@ def tensors():
     model.graph.initializer.append(make_tensor("scalar", FLOAT, [], [1.0]))
     nan = model.graph.initializer.add(name="nan", data_type=FLOAT, dims=[4])
     nan.raw_data = struct.pack("<4I", 0x7F800001, 0xFFC00001, 0x80000000, 0x00000001)
+    wide = model.graph.initializer.add(name="wide", data_type=TensorProto.INT8, dims=[2])
+    wide.int32_data.extend([255, 1000])
     model.graph.initializer[0].segment.begin = 0
     model.graph.initializer[0].segment.end = 1
     save("tensor-odd", model)
