@@ -143,7 +143,7 @@ private:
   void shapeAndType(const Shape &shape, const std::string &dtype) {
     j.attributeArray("shape", [&] {
       for (int64_t size : shape)
-        j.value(size);
+        j.value(size < 0 ? json::Value(nullptr) : json::Value(size));
     });
     j.attribute("dtype", dtype);
   }
