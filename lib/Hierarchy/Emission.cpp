@@ -8,6 +8,9 @@
 using namespace htp;
 using llvm::StringRef;
 
+/// The kinds of a program that is itself a graph.
+static constexpr llvm::StringLiteral kGraphOp = "onnx::";
+
 static llvm::SmallVector<StringRef> words(StringRef text) {
   llvm::SmallVector<StringRef> found;
   text.split(found, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -78,6 +81,16 @@ EmissionTable::EmissionTable() {
     fused[op].push_back(part.str());
 #include "EmissionTable.inc"
 
+  auto rewrite = [&](StringRef ops, StringRef main, StringRef parts) {
+    for (StringRef op : words(ops)) {
+      std::string kind = kGraphOp.str() + op.str();
+      add(kind, main, parts);
+      rules[kind].ops[op] = Emits::Main;
+    }
+  };
+#define HTP_REWRITE(ops, main, parts) rewrite(ops, main, parts);
+#include "EmissionTable.inc"
+
   auto mark = [&](StringRef kinds, bool EmissionRule::*flag) {
     for (StringRef kind : words(kinds)) {
       EmissionRule &rule = rules[kind];
@@ -97,6 +110,8 @@ const EmissionTable &EmissionTable::get() {
 }
 
 std::string EmissionTable::canonical(StringRef kind) const {
+  if (kind.starts_with(kGraphOp))
+    return kind.str();
   StringRef name = kind.substr(kind.rfind(':') + 1); // aten::add.Tensor
   name = name.take_until([](char c) { return c == '.'; });
   auto resolve = [&](StringRef spelled) -> StringRef {
@@ -114,6 +129,8 @@ EmissionRule EmissionTable::rule(StringRef canonicalKind) const {
     return found->second;
   EmissionRule rule;
   rule.kind = canonicalKind.str();
+  if (canonicalKind.consume_front(kGraphOp))
+    rule.ops[canonicalKind] = Emits::Main;
   return rule;
 }
 

@@ -3,13 +3,16 @@
 // htp-opt: MLIR's optimizer driver with the ONNX and HTP dialects, for ONNX
 // files as well as MLIR.
 
-#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Target/DAG.h"
 #include "HTP/Target/GraphML.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Target/OpMetadata.h"
 #include "HTP/Target/Summary.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
+#include "HTP/Transforms/ModelLoader.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -46,6 +49,25 @@ static void registerSideOutputs() {
        htp::writeSummary});
 }
 
+/// Tags leave the program as metadata of the model.
+static void registerTagOutput() {
+  static llvm::cl::opt<htp::TagStorage> storage(
+      "tag-storage", llvm::cl::desc("Where an ONNX file has its tags"),
+      llvm::cl::values(
+          clEnumValN(htp::TagStorage::Metadata, "metadata",
+                     "metadata_props of the nodes"),
+          clEnumValN(htp::TagStorage::Attribute, "attribute",
+                     "attributes of the nodes, which checkers reject")),
+      llvm::cl::init(htp::TagStorage::Metadata));
+  htp::registerExportStep([](mlir::ModuleOp module) {
+    if (storage == htp::TagStorage::Attribute)
+      module.emitWarning("tags are written as node attributes, which "
+                         "onnx.checker and ONNX Runtime reject");
+    htp::embedTags(module, {storage, htp::keepsTorchNN(module)});
+    return mlir::success();
+  });
+}
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -53,6 +75,9 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   registry.insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
   htp::registerHTPTransformsPasses();
+  htp::registerHTPPipelines();
+  htp::setModelLoader(htp::readModel);
   registerSideOutputs();
+  registerTagOutput();
   return htp::optMain(argc, argv, registry);
 }

@@ -29,6 +29,8 @@ struct Program {
   struct Step {
     /// aten::linear; onnx::MatMul where the program is a graph.
     llvm::StringRef kind;
+    /// Of a graph's node; empty in a trace.
+    llvm::StringRef name;
     /// Whom the step belongs to: an index that only the caller understands.
     int32_t module = 0;
     int32_t call = 0;
@@ -42,8 +44,8 @@ struct Program {
   std::vector<Parameter> parameters;
   std::vector<Step> steps;
   std::vector<int32_t> inputs, outputs;
-  /// Values that have the same name in the graph are the same. Not so for a
-  /// trace: exporters number values anew.
+  /// Values and nodes that have the same name in the graph are the same. Not
+  /// so for a trace: exporters number values anew.
   bool sameNames = false;
 };
 

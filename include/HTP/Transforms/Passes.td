@@ -206,6 +206,44 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
   let dependentDialects = ["::htp::HTPDialect"];
 }
 
+def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
+  let summary = "Take over the tags of the same model before an optimizer ran";
+  let description = [{
+    Optimizers and quantizers drop all notes on nodes and rename many. The tags
+    of a `reference`, the same model tagged before, are projected onto this one
+    as a trace is (`--htp-align-trace`): its nodes are the ops that ran. Values
+    and nodes that kept their names, and parameters with the same contents, are
+    the fixed points; op kinds, dataflow and order do the rest. Evidence:
+    `reference`.
+
+    Assumes that the reference is tagged; one without tags, or of another model,
+    is an error. The module tree is the reference's.
+  }];
+  let options = [
+    Option<"reference", "reference", "std::string", /*default=*/"",
+           "The tagged model: ONNX, MLIR text or bytecode">,
+  ];
+  let statistics = [
+    Statistic<"numAligned", "aligned", "Nodes that took over a tag">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
+def HTPSpellTags : Pass<"htp-spell-tags", "::mlir::ModuleOp"> {
+  let summary = "Choose which classes the written form of tags names";
+  let description = [{
+    In the IR a tag is a path; in a file it is a chain of class names
+    (`/BertModel/BertEncoder/BertLayer.0`). With `torch-nn` the classes that
+    torch.nn defines are components of it too. The choice is noted on the
+    `htp.hierarchy`.
+  }];
+  let options = [
+    Option<"torchNN", "torch-nn", "bool", /*default=*/"false",
+           "Keep the classes of torch.nn as components of tags">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
 def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
   let summary = "Tag the nodes that no module has a claim on";
   let description = [{

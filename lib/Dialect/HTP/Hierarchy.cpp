@@ -104,6 +104,11 @@ HierarchyOp findHierarchy(mlir::ModuleOp module) {
   return hierarchies.empty() ? HierarchyOp() : *hierarchies.begin();
 }
 
+bool keepsTorchNN(mlir::ModuleOp module) {
+  HierarchyOp hierarchy = findHierarchy(module);
+  return hierarchy && hierarchy->hasAttr(kTorchNNTagsAttr);
+}
+
 ModuleTree fromIR(HierarchyOp op) {
   std::vector<Module> modules = {readModule(op)};
   for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {

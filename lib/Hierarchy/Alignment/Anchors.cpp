@@ -38,7 +38,7 @@ private:
   const Emissions &emissions;
   llvm::DenseMap<std::pair<uint64_t, int64_t>, llvm::SmallVector<Index, 1>>
       owners;
-  llvm::StringMap<Index> named;
+  llvm::StringMap<Index> namedValues, namedNodes;
   llvm::SmallVector<Index> hits;
 };
 
@@ -69,19 +69,22 @@ void AnchorFinder::indexParameters(Anchors &anchors) {
   }
 }
 
-/// Names of traced values that are unique; others tell nothing.
+/// Names that are unique; others tell nothing.
 void AnchorFinder::indexNames() {
+  auto add = [](llvm::StringMap<Index> &map, llvm::StringRef name, Index t) {
+    if (name.empty())
+      return;
+    auto [found, isNew] = map.try_emplace(name, t);
+    if (!isNew)
+      found->second = -1;
+  };
   for (auto [t, state] : llvm::enumerate(states.list)) {
     if (state.kind < 0)
       continue;
-    for (Index value : states.program.steps[state.step].outputs) {
-      llvm::StringRef name = states.program.values[value].name;
-      if (name.empty())
-        continue;
-      auto [found, isNew] = named.try_emplace(name, t);
-      if (!isNew)
-        found->second = -1;
-    }
+    const Program::Step &step = states.program.steps[state.step];
+    add(namedNodes, step.name, t);
+    for (Index value : step.outputs)
+      add(namedValues, states.program.values[value].name, t);
   }
 }
 
@@ -104,16 +107,21 @@ void AnchorFinder::byParameter(const Observation &observation) {
   }
 }
 
+/// A fused node makes a value that was there before, or has a name that
+/// starts with that of a node that it replaces: "/fc/MatMul/MatMulAddFusion".
 void AnchorFinder::byName(const Observation &observation) {
   const Graph &graph = observations.graph;
-  for (Index value : graph.nodes[observation.node].outputs) {
-    if (value < 0)
-      continue;
-    auto found = named.find(graph.values[value].name);
-    if (found != named.end() && found->second >= 0 &&
-        canEmit(found->second, observation))
+  const GraphNode &node = graph.nodes[observation.node];
+  auto look = [&](const llvm::StringMap<Index> &map, llvm::StringRef name) {
+    auto found = map.find(name);
+    if (hits.empty() && found != map.end() && found->second >= 0)
       hits.push_back(found->second);
-  }
+  };
+  for (Index value : node.outputs)
+    if (value >= 0)
+      look(namedValues, graph.values[value].name);
+  look(namedNodes, node.name);
+  look(namedNodes, node.name.rsplit('/').first);
 }
 
 void AnchorFinder::byModule(const Observation &observation,

@@ -13,6 +13,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
@@ -44,6 +45,11 @@ void registerExportStep(
 
 /// The category of HTP's own options, which `--help` lists first.
 llvm::cl::OptionCategory &optionCategory();
+
+/// Reads a model of any format that htp-opt reads, for passes that need a
+/// second one. Null, with errors, where it cannot.
+mlir::OwningOpRef<mlir::ModuleOp> readModel(llvm::StringRef path,
+                                            mlir::MLIRContext *context);
 
 /// The whole program. `registry` has every dialect that the input may use.
 int optMain(int argc, char **argv, mlir::DialectRegistry &registry);

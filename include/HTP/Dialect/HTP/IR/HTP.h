@@ -28,6 +28,8 @@ namespace htp {
 inline constexpr llvm::StringLiteral kTagAttr = "htp.tag";
 inline constexpr llvm::StringLiteral kParameterAttr = "htp.parameter";
 inline constexpr llvm::StringLiteral kUsersAttr = "htp.users";
+/// Of an `htp.hierarchy`: written tags name the classes of torch.nn too.
+inline constexpr llvm::StringLiteral kTorchNNTagsAttr = "htp.torch_nn_tags";
 
 /// The tag of an operation, or null.
 inline TagAttr getTag(mlir::Operation *op) {

@@ -13,6 +13,9 @@ namespace htp {
 /// The `htp.hierarchy` directly inside `module`, or null.
 HierarchyOp findHierarchy(mlir::ModuleOp module);
 
+/// Whether written tags name the classes of torch.nn too.
+bool keepsTorchNN(mlir::ModuleOp module);
+
 /// The tree that `op` holds. It is well formed: `op` has been verified.
 ModuleTree fromIR(HierarchyOp op);
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Pipelines/Pipelines.h"
+
+#include "HTP/Transforms/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+void htp::buildTagPipeline(OpPassManager &pm,
+                           const TagPipelineOptions &options) {
+  HTPAttachHierarchyOptions attach;
+  attach.trace = options.trace;
+  pm.addPass(createHTPAttachHierarchy(attach));
+  if (!options.reference.empty()) {
+    HTPAlignReferenceOptions align;
+    align.reference = options.reference;
+    pm.addPass(createHTPAlignReference(align));
+  }
+  if (!options.trace.empty()) {
+    HTPAlignTraceOptions align;
+    align.trace = options.trace;
+    pm.addPass(createHTPAlignTrace(align));
+  }
+  pm.addPass(createHTPPropagateAuxTags());
+  if (options.torchNN)
+    pm.addPass(createHTPSpellTags({options.torchNN}));
+}
+
+void htp::registerHTPPipelines() {
+  PassPipelineRegistration<TagPipelineOptions>(
+      "htp-tag", "Say of every node which nn.Module it came from",
+      [](OpPassManager &pm, const TagPipelineOptions &options) {
+        buildTagPipeline(pm, options);
+      });
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A second model beside the one that htp-opt works on.
+
+#include "HTP/Target/ONNX/Import.h"
+#include "HTP/Tools/HtpOpt/Format.h"
+#include "HTP/Tools/HtpOpt/HtpOpt.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace htp;
+
+OwningOpRef<mlir::ModuleOp> htp::readModel(StringRef path,
+                                           MLIRContext *context) {
+  Location here = UnknownLoc::get(context);
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    emitError(here) << "cannot read '" << path
+                    << "': " << buffer.getError().message();
+    return {};
+  }
+  if (formatOfContent(**buffer) != Format::ONNX)
+    return parseSourceFile<mlir::ModuleOp>(path, context);
+  auto file = ModelFile::open(path);
+  if (!file) {
+    emitError(here) << llvm::toString(file.takeError());
+    return {};
+  }
+  return importModel(*file, context, ImportOptions());
+}

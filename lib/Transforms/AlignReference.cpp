@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-align-reference: see Passes.td. A tagged graph is a program whose
+// steps are its nodes.
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Transforms/ModelLoader.h"
+#include "HTP/Transforms/Passes.h"
+
+#include "AlignedTags.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <deque>
+
+namespace htp {
+#define GEN_PASS_DEF_HTPALIGNREFERENCE
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+/// The functions that a tagged model runs, as one program.
+class ReferenceProgram {
+public:
+  ReferenceProgram(mlir::ModuleOp module, const ModuleTree &tree,
+                   const DenseSet<int64_t> &sizes);
+
+  Program program;
+  unsigned numTagged = 0;
+
+private:
+  void add(const ModelGraph &model, const ModuleTree &tree);
+
+  std::deque<std::string> kinds;
+  std::deque<ModelGraph> models;
+};
+
+struct AlignReference : htp::impl::HTPAlignReferenceBase<AlignReference> {
+  using HTPAlignReferenceBase::HTPAlignReferenceBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+ReferenceProgram::ReferenceProgram(mlir::ModuleOp module,
+                                   const ModuleTree &tree,
+                                   const DenseSet<int64_t> &sizes) {
+  program.sameNames = true;
+  ModelFunctions functions(module);
+  for (FunctionOpInterface function : functions.entries)
+    add(models.emplace_back(function, sizes), tree);
+}
+
+void ReferenceProgram::add(const ModelGraph &model, const ModuleTree &tree) {
+  int32_t firstValue = program.values.size(),
+          firstParameter = program.parameters.size();
+  for (const GraphValue &value : model.graph.values)
+    program.values.push_back({value.name, value.hasShape, value.shape});
+  for (const TensorContent &content : model.graph.constants)
+    program.parameters.push_back({"", content});
+  for (auto [op, node] : llvm::zip(model.operations, model.graph.nodes)) {
+    Program::Step step;
+    step.kind = kinds.emplace_back(("onnx::" + node.op).str());
+    step.name = node.name;
+    if (TagAttr tag = getTag(op)) {
+      step.module = tree.nearest(tag.getPath());
+      step.call = tag.getCall();
+      ++numTagged;
+    }
+    for (int32_t input : node.inputs) {
+      if (input < 0)
+        continue;
+      if (int32_t constant = model.graph.values[input].constant; constant >= 0)
+        step.parameters.push_back(firstParameter + constant);
+      else
+        step.inputs.push_back(firstValue + input);
+    }
+    for (int32_t output : node.outputs)
+      step.outputs.push_back(firstValue + output);
+    program.steps.push_back(std::move(step));
+  }
+  for (int32_t input : model.graph.inputs)
+    program.inputs.push_back(firstValue + input);
+  for (int32_t output : model.graph.outputs)
+    program.outputs.push_back(firstValue + output);
+}
+
+/// Only tensors that have as many elements as some tensor of the model.
+static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
+  DenseSet<int64_t> sizes;
+  module->walk([&](Operation *op) {
+    if (auto value = op->getAttrOfType<ElementsAttr>("value"))
+      sizes.insert(value.getNumElements());
+  });
+  return sizes;
+}
+
+void AlignReference::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  if (reference.empty()) {
+    module.emitError(
+        "no reference given: use htp-align-reference{reference=FILE}");
+    return signalPassFailure();
+  }
+  OwningOpRef<mlir::ModuleOp> other = loadModel(reference, &getContext());
+  if (!other) {
+    module.emitError() << "cannot read the reference '" << reference << "'";
+    return signalPassFailure();
+  }
+  // The notes of the file become tags again.
+  if (!findHierarchy(*other)) {
+    PassManager attach(&getContext(), mlir::ModuleOp::getOperationName());
+    attach.addPass(createHTPAttachHierarchy());
+    if (failed(attach.run(*other)))
+      return signalPassFailure();
+  }
+  ModuleTree tree = fromIR(*other);
+  ReferenceProgram program(*other, tree, sizesIn(module));
+  if (program.numTagged == 0) {
+    module.emitError() << "the reference '" << reference
+                       << "' has no tags: tag it first, with --htp-tag";
+    return signalPassFailure();
+  }
+  toIR(tree, module);
+  AlignedTags tags(module, program.program, tree);
+  tags.setSourceName("the reference '" + reference.getValue() + "'");
+  tags.setEvidence("reference");
+  if (failed(tags.run()))
+    return signalPassFailure();
+  numAligned += tags.numAligned;
+}

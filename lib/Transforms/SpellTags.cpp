@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-spell-tags: see Passes.td.
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Transforms/Passes.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPSPELLTAGS
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+namespace {
+
+struct SpellTags : htp::impl::HTPSpellTagsBase<SpellTags> {
+  using HTPSpellTagsBase::HTPSpellTagsBase;
+
+  void runOnOperation() override {
+    htp::HierarchyOp hierarchy = htp::findHierarchy(getOperation());
+    if (!hierarchy)
+      return;
+    if (torchNN)
+      hierarchy->setAttr(htp::kTorchNNTagsAttr,
+                         mlir::UnitAttr::get(&getContext()));
+    else
+      hierarchy->removeAttr(htp::kTorchNNTagsAttr);
+  }
+};
+
+} // namespace
