@@ -108,8 +108,11 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
 /// Brings the data files that the output refers to into the output's folder.
 Error Session::placeData(const std::set<std::string> &locations,
                          const OutputFile &file) {
-  if (!file.isInFolder())
+  if (!file.isInFolder() || locations.empty())
     return Error::success();
+  if (options.placement == DataPlacement::Inline)
+    return createStringError("cannot write '" + file.path() +
+                             "': --external-data=inline needs ONNX output");
   for (const std::string &location : locations) {
     Expected<std::string> source = data->resolve(location);
     if (!source)
@@ -132,16 +135,13 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
         createStringError("cannot write '" + file.path() +
                           "': only a builtin.module can become ONNX, found '" +
                           op->getName().getStringRef() + "'"));
-  // Side outputs and the caller see the module as the passes left it.
-  OwningOpRef<ModuleOp> prepared(options.exportSteps.empty() ? nullptr
-                                                             : module.clone());
+  // In place: everything else has been written by now.
   for (auto &step : options.exportSteps)
-    if (failed(step(*prepared)))
+    if (failed(step(module)))
       return failure();
   ::onnx::ModelProto model;
   ModelWriter writer;
-  if (failed(exportModel(prepared ? *prepared : module, model, writer,
-                         ExportOptions())))
+  if (failed(exportModel(module, model, writer, ExportOptions())))
     return failure();
   Error error = options.placement == DataPlacement::Inline
                     ? inlineExternalData(model, *data, writer)
