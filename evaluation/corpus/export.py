@@ -45,11 +45,11 @@ def write_json(path, value):
 class Export:
     """One model's exports: its graphs, traces and variants, and what came of each step."""
 
-    def __init__(self, name, build, inputs, folder, core):
+    def __init__(self, name, build, inputs, folder, core, distinct=True):
         os.makedirs(folder, exist_ok=True)
         torch.manual_seed(0)
         self.model, self.example, self.folder = build().eval(), inputs(), folder
-        for parameter in self.model.parameters():  # no two parameters alike
+        for parameter in self.model.parameters() if distinct else ():  # no two alike
             parameter.data.add_(torch.randn_like(parameter) * 0.02)
         self.variants = variants.CORE if core else {**variants.CORE, **variants.FURTHER}
         tree = facts.tree_of(self.model)

@@ -3,6 +3,7 @@
 #include "GraphExporter.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "NodeOrder.h"
 #include "Tensors.h"
 #include "Types.h"
 
@@ -182,6 +183,7 @@ LogicalResult GraphExporter::exportFunction(func::FuncOp function,
 
 LogicalResult GraphExporter::exportBody(Block *block, GraphProto *graph,
                                         RepeatedPtrField<NodeProto> &nodes) {
+  SmallVector<Operation *> exported;
   for (Operation &op : block->without_terminator()) {
     current = &op;
     if (isa<htp::onnx::NoValueOp>(op))
@@ -192,7 +194,10 @@ LogicalResult GraphExporter::exportBody(Block *block, GraphProto *graph,
     if (isInitializer ? failed(exportInitializer(&op, *graph))
                       : failed(exportNode(&op, *nodes.Add())))
       return failure();
+    if (!isInitializer)
+      exported.push_back(&op);
   }
+  restoreOrder(exported, nodes);
   return success();
 }
 

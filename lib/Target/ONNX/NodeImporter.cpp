@@ -3,6 +3,7 @@
 // The part of GraphImporter that makes operations of nodes.
 
 #include "GraphImporter.h"
+#include "NodeOrder.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Dialect/ONNX/IR/Schema.h"
@@ -60,10 +61,16 @@ explainMissing(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
 LogicalResult GraphImporter::importNodes(const Nodes &nodes,
                                          const Nodes &inferred) {
   enclosingNodes.push_back(&nodes);
-  for (int i = 0; i < nodes.size(); ++i)
+  std::vector<int> order = sortNodes(nodes);
+  for (int next = 0; next < nodes.size(); ++next) {
+    int i = order.empty() ? next : order[next];
     if (failed(importNode(nodes[i],
                           i < inferred.size() ? inferred[i] : nodes[i], i)))
       return failure();
+    if (!order.empty())
+      builder.getInsertionBlock()->back().setAttr(kPosition,
+                                                  builder.getI64IntegerAttr(i));
+  }
   enclosingNodes.pop_back();
   return success();
 }
