@@ -1,7 +1,7 @@
 """The tables of docs/Accuracy.md, from the scored jobs."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from tagging import GRAPHS, MODES
 
@@ -145,9 +145,8 @@ def weakest(jobs) -> str:
     return table(["file", "variant", "exact", "%", "contaminated", "error"], rows)
 
 
-def calibration(jobs) -> tuple[str, float]:
-    """Of the answers given 0.9, are nine in ten right? Ten bins, and the expected calibration error."""
-    answers = [a for job in jobs for a in job.answers]
+def calibration_error(answers) -> tuple[float, list[list[str]]]:
+    """The expected calibration error over ten bins, and the bins as rows."""
     bins = defaultdict(list)
     for confidence, right in answers:
         bins[min(9, int(confidence * 10))].append((confidence, right))
@@ -156,15 +155,36 @@ def calibration(jobs) -> tuple[str, float]:
         said = sum(c for c, _ in inside) / len(inside)
         true = sum(r for _, r in inside) / len(inside)
         error += abs(said - true) * len(inside) / len(answers)
-        rows.append(
-            [
-                f"{low / 10:.1f} to {(low + 1) / 10:.1f}",
-                str(len(inside)),
-                f"{said:.3f}",
-                f"{true:.3f}",
-            ]
-        )
-    return table(["confidence", "answers", "mean confidence", "share that is right"], rows), error
+        interval = f"{low / 10:.1f} to {(low + 1) / 10:.1f}"
+        rows.append([interval, str(len(inside)), f"{said:.3f}", f"{true:.3f}"])
+    return error, rows
+
+
+def cross_validated(jobs) -> list[tuple[float, bool]]:
+    """The same answers, each with the confidence that a fit without its model would have given it.
+
+    A confidence stands for one kind of answer, so a fit is the share of right answers of that kind."""
+    seen, right = Counter(), Counter()
+    for job in jobs:
+        for confidence, exact in job.answers:
+            for key in (confidence, (confidence, job.model)):
+                seen[key] += 1
+                right[key] += exact
+    answers = []
+    for job in jobs:
+        for confidence, exact in job.answers:
+            mine = (confidence, job.model)
+            others = seen[confidence] - seen[mine]
+            fitted = (right[confidence] - right[mine]) / others if others else confidence
+            answers.append((fitted, exact))
+    return answers
+
+
+def calibration(jobs) -> tuple[str, float, float]:
+    """Of the answers given 0.9, are nine in ten right? The table, the error as it is and cross-validated by model."""
+    error, rows = calibration_error([a for job in jobs for a in job.answers])
+    head = ["confidence", "answers", "mean confidence", "share that is right"]
+    return table(head, rows), error, calibration_error(cross_validated(jobs))[0]
 
 
 def markdown(results: dict) -> tuple[str, bool]:
@@ -181,12 +201,13 @@ def markdown(results: dict) -> tuple[str, bool]:
             f"Files below {percent(LEAST_OF_A_MODEL)} % exact:\n",
             weakest(jobs),
         ]
-        rows, error = calibration(jobs)
+        rows, error, without = calibration(jobs)
         if fitted:
-            met &= error <= MOST_CALIBRATION_ERROR
+            met &= max(error, without) <= MOST_CALIBRATION_ERROR
+        goal = f", goal: at most {MOST_CALIBRATION_ERROR}" if fitted else ""
         parts += [
-            f"Calibration over all variants, expected calibration error **{error:.4f}**"
-            + (f" (goal: at most {MOST_CALIBRATION_ERROR}):\n" if fitted else ":\n"),
+            f"Calibration over all variants: expected calibration error **{error:.4f}**, "
+            f"fitted without the model that is judged **{without:.4f}**{goal}.\n",
             rows,
         ]
         seconds = sorted(j.seconds for j in jobs)

@@ -67,7 +67,6 @@ TRANSFORMERS = {
         _text,
     ),
     "qwen3": (_decoder(T.Qwen3Config, T.Qwen3ForCausalLM, head_dim=8), _text),
-    "mixtral": (_decoder(T.MixtralConfig, T.MixtralForCausalLM, num_local_experts=2), _text),
     "pegasus": (_bart_like(T.PegasusConfig, T.PegasusModel), _seq2seq),
     "whisper": (
         lambda: T.WhisperModel(
@@ -163,7 +162,7 @@ TRANSFORMERS = {
     "efficientnet": (
         lambda: T.EfficientNetModel(
             T.EfficientNetConfig(
-                image_size=64, width_coefficient=0.25, depth_coefficient=0.25, hidden_dim=64
+                image_size=64, width_coefficient=0.25, depth_coefficient=0.25, hidden_dim=320
             )
         ),
         _image,

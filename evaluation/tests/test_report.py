@@ -58,3 +58,13 @@ def test_a_failed_file_counts_as_wrong(tmp_path):
     assert (
         failed.score["scored"] == 1 and failed.score["exact"] == 0 and failed.score["covered"] == 0
     )
+
+
+def test_cross_validation_leaves_the_model_out():
+    """A kind of answer that is right in one model and wrong in the other cannot be fitted from either."""
+    good, bad = (
+        job(0, 100, [(0.9, True)] * 10, model="a"),
+        job(0, 0, [(0.9, False)] * 10, model="b"),
+    )
+    _, error, without = report.calibration([good, bad])
+    assert abs(error - 0.4) < 1e-9 and without == 1.0
