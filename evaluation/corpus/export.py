@@ -189,7 +189,7 @@ def main():
     parser.add_argument("--core", action="store_true", help="only anon and ort as variants")
     parser.add_argument("--force", action="store_true", help="export again what is there")
     parser.add_argument("--list", action="store_true", help="only print what is not exported yet")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     models = importlib.import_module("models" if args.set == "corpus" else "heldout").MODELS
     unknown = [n for n in args.names if n not in models]
     if unknown:
