@@ -11,7 +11,7 @@
 # CHECK:      "onnx.Relu"
 # CHECK-SAME:   onnx.position = 0
 # CHECK:      "onnx.If"
-# CHECK-SAME:   onnx.position = 1
+# CHECK:        onnx.position = 1
 #
 # Nothing is noted where the order is right already.
 # RUN: %python %s %t.sorted.onnx sorted
