@@ -58,7 +58,8 @@ static void registerTagOutput() {
                      "metadata_props of the nodes"),
           clEnumValN(htp::TagStorage::Attribute, "attribute",
                      "attributes of the nodes, which checkers reject")),
-      llvm::cl::init(htp::TagStorage::Metadata));
+      llvm::cl::init(htp::TagStorage::Metadata),
+      llvm::cl::cat(htp::optionCategory()));
   htp::registerExportStep([](mlir::ModuleOp module) {
     if (storage == htp::TagStorage::Attribute)
       module.emitWarning("tags are written as node attributes, which "
