@@ -78,6 +78,13 @@ def make(kind, path):
             return onnx.ModelProto(ir_version=8).SerializeToString()
         case "external":
             return external(path, length=16384)
+        case "external-huge":  # 3 GB, all of them a hole
+            tensor = TensorProto(name="fc.weight", dims=[3, 2**28], data_type=TensorProto.FLOAT)
+            tensor.data_location = TensorProto.EXTERNAL
+            tensor.external_data.add(key="location", value="m.data")
+            with open(os.path.join(folder, "m.data"), "wb") as file:
+                file.truncate(3 * 2**30)
+            return model(tensor).SerializeToString()
         case "external-missing":
             return external(path, location="elsewhere.data", size=None)
         case "external-short":

@@ -180,9 +180,17 @@ def bad(out):
         return json.dumps(program)
 
     edited(out / "good.pt2", out / "version.pt2", version)
-    edited(out / "good.pt2", out / "json.pt2", lambda n, d: d[:999] if n.endswith("model.json") else d)
-    edited(out / "good.pt2", out / "nested.pt2", lambda n, d: b"[" * 10**6 if n.endswith("model.json") else d)
-    edited(out / "good.pt2", out / "nograph.pt2", lambda n, d: None if n.endswith("model.json") else d)
+    edited(
+        out / "good.pt2", out / "json.pt2", lambda n, d: d[:999] if n.endswith("model.json") else d
+    )
+    edited(
+        out / "good.pt2",
+        out / "nested.pt2",
+        lambda n, d: b"[" * 10**6 if n.endswith("model.json") else d,
+    )
+    edited(
+        out / "good.pt2", out / "nograph.pt2", lambda n, d: None if n.endswith("model.json") else d
+    )
     edited(out / "good.pt2", out / "short.pt2", lambda n, d: d[:8] if "/weight_" in n else d)
 
 
