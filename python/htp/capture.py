@@ -9,6 +9,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import json
 import logging
 import os
 import warnings
@@ -307,6 +308,54 @@ def save_program(program: torch.export.ExportedProgram, path: str | os.PathLike[
     light._example_inputs = None
     with quiet():
         torch.export.save(light, path)
+
+
+def complete_tree(model: torch.nn.Module, path: str | os.PathLike[str]) -> None:
+    """Adds the modules to a trace that its archive does not know: torch.export keeps only those that
+    ran. A tag says which of several modules of one class it means, so all of them count."""
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    known = {module["path"]: module for module in trace["modules"]}
+    aliases = {alias for module in known.values() for alias in module.get("aliases", ())}
+    first: dict[torch.nn.Module, dict[str, Any]] = {}
+    modules = []
+    for name, module in model.named_modules(remove_duplicate=False):
+        if module in first:
+            if name not in aliases and name not in known:
+                first[module].setdefault("aliases", []).append(name)
+            elif name in known:
+                modules.append(known[name])
+        elif name not in aliases:
+            first[module] = known.get(name) or _described(name, module)
+            modules.append(first[module])
+    if {module["path"] for module in modules} >= known.keys():
+        trace["modules"] = modules
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(trace, file, separators=(",", ":"))
+
+
+def _described(path: str, module: torch.nn.Module) -> dict[str, Any]:
+    """A module that never ran, in the form of trace.json."""
+    cls = type(module)
+    qualified = f"{cls.__module__}.{cls.__qualname__}"
+    tensors = [("parameter", item) for item in module.named_parameters(recurse=False)]
+    tensors += [("buffer", item) for item in module.named_buffers(recurse=False)]
+    return {
+        "path": path,
+        "class": cls.__name__,
+        "qualified": qualified,
+        "torch_nn": bool(path) and qualified.startswith("torch.nn."),
+        "calls": 0,
+        "parameters": [
+            {
+                "name": name,
+                "kind": kind,
+                "shape": list(tensor.shape),
+                "dtype": str(tensor.dtype).removeprefix("torch."),
+            }
+            for kind, (name, tensor) in tensors
+        ],
+    }
 
 
 # --- the exporters -------------------------------------------------------------------------------

@@ -205,6 +205,7 @@ def _with_dynamo(call: Call, folder: Path, settings: Settings) -> Path:
         raise ExportFailed(_advice("the dynamo exporter", error, "torchscript")) from error
     with settings.step("trace", "reading the trace"):
         running[0].wait()
+        capture.complete_tree(call.model, folder / _TRACE)
     archive.unlink()
     return raw
 

@@ -168,18 +168,21 @@ class TaggedModel:
     def tree(self, *, torch_nn: bool = True) -> str:
         """The module tree as text, with the number of nodes that each module made."""
         lines: list[str] = []
-        pending = [("", 0)]
+        pending = [("", "", 0)]
         while pending:
-            path, depth = pending.pop()
+            path, label, depth = pending.pop()
             module = self.modules[path]
             if torch_nn or not module.torch_nn:
                 calls = f", {module.calls} calls" if module.calls > 1 else ""
-                label = f"{module.name}: " if path else ""
                 lines.append(
                     f"{'  ' * depth}{label}{module.class_name} ({module.total_nodes}{calls})"
                 )
                 depth += 1
-            pending += [(child, depth) for child in reversed(module.children)]
+            start = f"{path}." if path else ""
+            pending += [
+                (child, f"{child.removeprefix(start)}: ", depth)
+                for child in reversed(module.children)
+            ]
         return "\n".join(lines)
 
     def extract(self, path: str, output: str | os.PathLike[str] | None = None) -> Path:

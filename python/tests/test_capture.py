@@ -1,0 +1,182 @@
+"""What happens to the model and its call before an exporter sees them."""
+
+import collections
+import dataclasses
+import json
+
+import pytest
+import torch
+
+import htp
+from htp import capture
+
+
+class Keywords(torch.nn.Module):
+    """Keyword-only arguments, another order than the call's, a constant, and a dict as output."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+
+    def forward(self, *, first, second=None, scale=1.0, flag=False):
+        assert flag is True
+        return {"sum": self.fc(first) + second * scale, "pair": (first, None)}
+
+
+def call_of_keywords():
+    model = Keywords()
+    return model, capture.Call(
+        model, (), {"second": torch.ones(4), "first": torch.zeros(1, 4), "scale": 3.0, "flag": True}
+    )
+
+
+def test_positional_forward():
+    model, call = call_of_keywords()
+    assert call.input_names == ["second", "first"]
+    want = model(first=torch.ones(1, 4), second=torch.ones(4), scale=3.0, flag=True)["sum"]
+    with call.positional():
+        total, first = model(torch.ones(4), torch.ones(1, 4))
+    assert torch.equal(total, want)
+    assert call.output_names == ["sum", "pair_0"]
+    assert "forward" not in vars(model)
+
+
+def test_nested_arguments_have_names():
+    class Nested(torch.nn.Module):
+        def forward(self, a, states, *rest):
+            return a
+
+    one = torch.ones(1)
+    call = capture.Call(Nested(), (one, {"h": [one, one]}, one), {})
+    assert call.input_names == ["a", "states_h_0", "states_h_1", "rest_0"]
+
+
+def test_outputs_of_unknown_containers():
+    @dataclasses.dataclass
+    class Result:
+        logits: torch.Tensor
+        extra: dict
+
+    class Odd(torch.nn.Module):
+        def forward(self, x):
+            return Result(x, collections.UserDict(inner=x + 1))
+
+    call = capture.Call(Odd(), (torch.ones(2),), {})
+    with call.positional():
+        assert len(call.model(torch.ones(2))) == 1 or call.output_names
+    assert "logits" in call.output_names
+
+
+def test_a_call_that_does_not_fit():
+    with pytest.raises(htp.BadInput, match="do not fit the model's forward.*'nonsense'"):
+        capture.Call(Keywords(), (), {"nonsense": torch.ones(1)})
+    with pytest.raises(htp.BadInput, match="no tensor"):
+        capture.Call(Keywords(), (), {"first": 1})
+
+
+class Messy(torch.nn.Module):
+    """Changes everything that a forward pass can change."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(2, 2)
+        self.drop = torch.nn.Dropout()
+        self.register_buffer("count", torch.zeros(1))
+        self.seen = []
+
+    def forward(self, x):
+        self.count += 1
+        self.seen.append(x)
+        self.cache = x
+        self.register_buffer("late", x)
+        self.fc.register_forward_hook(lambda *_: None)
+        return self.drop(self.fc(x))
+
+
+def state(model):
+    return [
+        {k: (id(v), list(v) if isinstance(v, dict | list) else None) for k, v in vars(m).items()}
+        for m in model.modules()
+    ], {k: v.clone() for k, v in model.state_dict().items()}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_untouched(fails):
+    model = Messy()
+    model.fc.eval()  # a mode of its own
+    before, contents = state(model)
+    random = torch.get_rng_state()
+    try:
+        with capture.untouched(model):
+            assert not model.training
+            model(torch.rand(2))
+            if fails:
+                raise RuntimeError
+    except RuntimeError:
+        assert fails
+    after, now = state(model)
+    assert after == before
+    assert all(torch.equal(contents[k], now[k]) for k in contents) and len(now) == len(contents)
+    assert model.training and not model.fc.training
+    assert torch.equal(random, torch.get_rng_state())
+
+
+def test_traces_carry_no_weights(tmp_path):
+    model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.Linear(512, 512))
+    model[1].weight = model[0].weight  # tied
+    call = capture.Call(model, (torch.randn(1, 512),), {})
+    with capture.untouched(model), call.positional():
+        capture.save_torchscript(call, tmp_path / "trace.pt")
+    assert (tmp_path / "trace.pt").stat().st_size < 20_000
+    program = torch.export.export(model, (torch.randn(1, 512),))
+    capture.save_program(program, tmp_path / "trace.pt2")
+    assert (tmp_path / "trace.pt2").stat().st_size < 40_000
+    assert program.state_dict["0.weight"].untyped_storage().nbytes() == 4 * 512 * 512
+
+    for archive in ("trace.pt", "trace.pt2"):
+        htp.native.run("htp-trace", tmp_path / archive, "-o", tmp_path / "trace.json")
+        trace = json.loads((tmp_path / "trace.json").read_text())
+        parameters = [p for m in trace["modules"] for p in m["parameters"]]
+        assert len(parameters) == 4
+        assert not any("hash" in p for p in parameters), "there is nothing to make a hash of"
+
+
+def test_modules_that_never_ran_are_in_the_tree(tmp_path):
+    class Partly(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.used, self.unused = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.used(x)
+
+    model = Partly()
+    capture.save_program(torch.export.export(model, (torch.ones(2),)), tmp_path / "trace.pt2")
+    htp.native.run("htp-trace", tmp_path / "trace.pt2", "-o", tmp_path / "trace.json")
+    capture.complete_tree(model, tmp_path / "trace.json")
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    assert [(m["path"], m["calls"]) for m in trace["modules"]] == [
+        ("", 1),
+        ("used", 1),
+        ("unused", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "axes"),
+    [
+        (None, None),
+        ({"first": {0: "batch"}}, {"first": {0: "batch"}}),
+        ({"first": (torch.export.Dim("b"), None)}, {"first": {0: "b"}}),
+        ({"first": {0: torch.export.Dim.AUTO}, "second": None}, {"first": {0: "first_0"}}),
+    ],
+)
+def test_dynamic_axes(shapes, axes):
+    _, call = call_of_keywords()
+    assert capture.dynamic_axes(call, shapes) == axes
+
+
+def test_dynamic_shapes_of_no_input():
+    _, call = call_of_keywords()
+    with pytest.raises(htp.BadInput, match=r"names \['third'\], the inputs are"):
+        capture.dynamic_axes(call, {"third": {0: "n"}})
