@@ -206,6 +206,20 @@ static std::vector<ModuleId> usersOf(const TaggedGraph &graph,
   return users.takeVector();
 }
 
+/// The parameter that an initializer is: what the passes found, or else what a
+/// file that was tagged before says.
+static StringAttr parameterOf(Operation *op) {
+  if (auto known = op->getAttrOfType<StringAttr>(kParameterAttr))
+    return known;
+  auto metadata = op->getAttrOfType<ArrayAttr>("onnx.metadata_props");
+  for (Attribute entry : metadata ? metadata.getValue() : ArrayRef<Attribute>())
+    if (auto pair = dyn_cast<ArrayAttr>(entry);
+        pair && pair.size() == 2 && isa<StringAttr>(pair[0]) &&
+        cast<StringAttr>(pair[0]).getValue() == kParameterAttr)
+      return dyn_cast<StringAttr>(pair[1]);
+  return {};
+}
+
 void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
   std::vector<ModuleId> users = usersOf(graph, ref);
   llvm::SmallSetVector<StringRef, 4> tags;
@@ -223,8 +237,7 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     for (ModuleId user : users)
       json.value(validUTF8(tree[user].path));
   });
-  auto parameter =
-      ref.value.getDefiningOp()->getAttrOfType<StringAttr>(kParameterAttr);
+  StringAttr parameter = parameterOf(ref.value.getDefiningOp());
   if (parameter)
     string("parameter", parameter);
   else
