@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-from .errors import BadInput
+from .errors import BadInput, HTPError
 
 
 def check_writable(path: Path) -> None:
@@ -68,6 +68,9 @@ class Outputs:
     ) -> None:
         try:
             if kind is None:
+                first = self.targets[0]
+                if not (self.folder / first.name).exists():
+                    raise HTPError(f"{first} was not written")
                 for target in self.targets:
                     if (made := self.folder / target.name).exists():
                         self._move(made, target)

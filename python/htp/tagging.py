@@ -81,6 +81,7 @@ def tag(
     trace: StrPath | None = None,
     reference: StrPath | None = None,
     overrides: StrPath | None = None,
+    policy: StrPath | None = None,
     tag_storage: TagStorage = "metadata",
     dag: bool = True,
     graphml: bool = False,
@@ -88,14 +89,20 @@ def tag(
     """Tags an ONNX file.
 
     `trace` is a trace.json, a `.pt` or a `.pt2` archive of the PyTorch model; `reference` is the
-    same model, tagged before an optimizer ran. Writes `output` (by default NAME.tagged.onnx) and
+    same model, tagged before an optimizer ran. `overrides` (node name to module) and `policy` (rules
+    for conflicts) are JSON files. Writes `output` (by default NAME.tagged.onnx) and
     its DAG and operation metadata beside it.
     """
     source = existing(model)
     target = Path(output) if output else source.with_suffix(".tagged.onnx")
     options = [
         f"{name}={quoted(existing(path))}"
-        for name, path in (("trace", trace), ("reference", reference), ("policy", overrides))
+        for name, path in (
+            ("trace", trace),
+            ("reference", reference),
+            ("overrides", overrides),
+            ("policy", policy),
+        )
         if path
     ]
     with Outputs(target) as outputs:

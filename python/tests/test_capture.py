@@ -69,7 +69,7 @@ def test_outputs_of_unknown_containers():
 
 def test_a_call_that_does_not_fit():
     with pytest.raises(htp.BadInput, match="do not fit the model's forward.*'nonsense'"):
-        capture.Call(Keywords(), (), {"nonsense": torch.ones(1)})
+        capture.Call(Keywords(), (), {"first": torch.ones(1), "nonsense": torch.ones(1)})
     with pytest.raises(htp.BadInput, match="no tensor"):
         capture.Call(Keywords(), (), {"first": 1})
 

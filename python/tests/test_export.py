@@ -1,5 +1,6 @@
 """htp.export: from a model to all outputs in one call."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def test_every_node_is_tagged_and_runs(plain):
     assert tagged.statistics["coverage"] == 1
     blocks = {node.tag for node in tagged.nodes_in("blocks.1")}
     assert blocks == {"/Net/Block.1"}
-    assert len(tagged.nodes_in("blocks.0")) == len(tagged.nodes_in("blocks.1")) > 2
+    assert len(tagged.nodes_in("blocks.1")) >= len(tagged.nodes_in("blocks.0")) > 2
     with torch.no_grad():
         want = model.eval()(*args).numpy()
     (found,) = outputs_of(tagged.path, [a.numpy() for a in args])
@@ -40,7 +41,11 @@ def test_the_files_beside_it(plain):
         found = json.loads((tagged.path.parent / f"plain.{file}.json").read_text())
         rules = json.loads((ROOT / f"docs/formats/{schema}.schema.json").read_text())
         jsonschema.Draft202012Validator(rules).validate(found)
-    assert htp.load(tagged.path).nodes == tagged.nodes, "the file alone says the same"
+    alone = htp.load(tagged.path)
+    for name, node in tagged.nodes.items():  # reasons are in the sidecar only
+        assert dataclasses.replace(node, reason="") == dataclasses.replace(
+            alone.node(name), reason=""
+        )
 
 
 def test_the_whole_tree_is_there(plain):

@@ -83,7 +83,8 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", help="(default: NAME.tagged.onnx)")
     parser.add_argument("--trace", metavar="FILE", help="trace.json, or a .pt or .pt2 archive")
     parser.add_argument("--reference", metavar="FILE", help="the same model, tagged before")
-    parser.add_argument("--policy", metavar="FILE", help="JSON with policies and overrides")
+    parser.add_argument("--overrides", metavar="FILE", help="JSON: node name to module")
+    parser.add_argument("--policy", metavar="FILE", help="JSON: rules for conflicts")
     _add_storage(parser)
     _add_sides(parser)
 
@@ -146,7 +147,8 @@ def run_tag(options: argparse.Namespace, console: Console) -> int:
         options.output,
         trace=options.trace,
         reference=options.reference,
-        overrides=options.policy,
+        overrides=options.overrides,
+        policy=options.policy,
         tag_storage=options.tag_storage,
         graphml=options.graphml,
     )
