@@ -15,7 +15,8 @@ if(NOT EXISTS "${python}" OR NOT EXISTS "${onnx}/lib")
 endif()
 set(Python3_EXECUTABLE "${python}" CACHE FILEPATH "The Python that has torch" FORCE)
 set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}" CACHE STRING "" FORCE)
-list(APPEND CMAKE_PREFIX_PATH "${onnx}")
+# scikit-build-core puts its own paths in place of the preset's.
+list(APPEND CMAKE_PREFIX_PATH "/usr/lib/llvm-22" "${onnx}")
 
 # The programs lie in htp/bin, LibTorch in torch/lib beside htp.
 function(htp_install_wheel)

@@ -338,7 +338,9 @@ def _described(path: str, module: torch.nn.Module) -> dict[str, Any]:
     """A module that never ran, in the form of trace.json."""
     cls = type(module)
     qualified = f"{cls.__module__}.{cls.__qualname__}"
-    tensors = [("parameter", item) for item in module.named_parameters(recurse=False)]
+    tensors: list[tuple[str, tuple[str, torch.Tensor]]] = [
+        ("parameter", item) for item in module.named_parameters(recurse=False)
+    ]
     tensors += [("buffer", item) for item in module.named_buffers(recurse=False)]
     return {
         "path": path,

@@ -57,6 +57,7 @@ class Running:
 
     def __init__(self, name: str, arguments: Sequence[_Argument]) -> None:
         self.name = name
+        self.warnings = ""  # what it said on standard error, after `wait`
         self.command = [str(find(name)), *(os.fspath(argument) for argument in arguments)]
         try:
             self.process = subprocess.Popen(
@@ -80,6 +81,7 @@ class Running:
             raise ProgramFailed(
                 self.name, message(self.name, err, self.process.returncode), self.process.returncode
             )
+        self.warnings = err.decode("utf-8", "replace")
         return out.decode("utf-8", "replace")
 
     def stop(self) -> None:
