@@ -99,8 +99,8 @@ void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
   graph.values[index].constant = graph.constants.size();
   TensorContent &content = graph.constants.emplace_back();
   content.kind = graph.values[index].kind;
-  auto type = tensor ? dyn_cast<ShapedType>(cast<TypedAttr>(tensor).getType())
-                     : ShapedType();
+  auto typed = dyn_cast_or_null<TypedAttr>(tensor);
+  auto type = typed ? dyn_cast<ShapedType>(typed.getType()) : ShapedType();
   if (!type || !type.hasStaticShape())
     return;
   content.shape.assign(type.getShape().begin(), type.getShape().end());
@@ -168,6 +168,9 @@ void GraphBuilder::addOperation(Operation *op) {
       }
       addBlock(block);
     }
+  if (op->getNumResults() == 1 && isa<NoneType>(op->getResult(0).getType()) &&
+      op->getNumOperands() == 0)
+    return; // stands for a missing input
   bool noInputs = op->getNumOperands() == 0 && op->getNumResults() == 1 &&
                   op->getNumRegions() == 0;
   if (isInitializer(op) || (noInputs && op->hasAttr("value")))

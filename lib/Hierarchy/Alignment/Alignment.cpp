@@ -41,6 +41,8 @@ private:
   std::vector<Index> resorted(const Posterior &posterior) const;
   void answer(const Posterior &posterior, const Posterior &loose,
               Alignment &result) const;
+  bool canEmit(Index state, Index n) const;
+  void moveUnexplained(llvm::ArrayRef<Index> placed, Alignment &result) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
   std::vector<Index> mostLikely(const Posterior &posterior) const;
@@ -140,6 +142,49 @@ std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
   return order;
 }
 
+bool Aligner::canEmit(Index state, Index n) const {
+  const Observation &observation = observations.list[n];
+  if (states.list[state].kind < 0 || observation.op < 0)
+    return states.list[state].isGap;
+  Emits emits = emissions(states.list[state].kind, observation.op);
+  return emits == Emits::Sizes ? observation.integer : emits != Emits::Nothing;
+}
+
+/// What no step is known to emit goes with what reads it: a size with those
+/// that need it, a node that an optimizer kept once for several modules with
+/// what these share.
+void Aligner::moveUnexplained(llvm::ArrayRef<Index> placed,
+                              Alignment &result) const {
+  if (!modules.known())
+    return;
+  for (Index n = observations.size(); n-- > 0;) {
+    const Observation &observation = observations.list[n];
+    if (observation.isInput || observation.isOutput || !observation.names ||
+        canEmit(placed[n], n))
+      continue;
+    Index common = -1;
+    bool several = false;
+    for (Index m : observations.next[n]) {
+      const Observation &reader = observations.list[m];
+      if (reader.isOutput)
+        continue;
+      Index module = result.nodes[reader.node].best.module;
+      if (reader.node == observation.node || module < 0)
+        continue;
+      several |= common >= 0 && module != common;
+      common = common < 0 ? module : modules.common(common, module);
+    }
+    Belief &best = result.nodes[observation.node].best;
+    if (common < 0 || common == best.module)
+      continue;
+    bool between = several && modules.inside(common, best.module);
+    if (!observation.integer && !between)
+      continue;
+    result.nodes[observation.node].second = best;
+    best = {common, 0, best.weight};
+  }
+}
+
 RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
                         llvm::ArrayRef<Index> placed) const {
   RedFlags flags;
@@ -149,9 +194,7 @@ RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
   for (Index m : observations.next[n])
     flags.edge |= !isGap && (*reach)(state, placed[m]) == 0;
   flags.order = states.list[looseState].module != states.list[state].module;
-  flags.kind = states.list[state].kind < 0 ||
-               emissions(states.list[state].kind, observations.list[n].op) ==
-                   Emits::Nothing;
+  flags.kind = !canEmit(state, n);
   flags.spread = belief < kSure;
   return flags;
 }
@@ -204,6 +247,7 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     node.flags =
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
   }
+  moveUnexplained(placed, result);
 }
 
 Alignment Aligner::run() {

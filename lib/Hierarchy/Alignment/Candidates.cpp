@@ -16,7 +16,7 @@ using namespace htp::alignment;
 namespace {
 
 // Log-likelihoods; see the study of the prototype for what each one is worth.
-const float kGap = std::log(2e-3f), // may have been folded away
+const float kGap = std::log(0.02f), // may have been folded away
     kPart = std::log(0.2f), kWrap = std::log(0.8f), kOther = std::log(3e-4f);
 constexpr float kMisread = -20; // reads a parameter that the step does not
 constexpr float kUnread = -6;   // does not read the step's, though it is here
@@ -35,6 +35,9 @@ struct Bounds {
   llvm::SmallVector<Index, kKept> after;
   /// ... and before all of these.
   llvm::SmallVector<Index, kKept> before;
+  /// Like `after`, but only what its contents come from: no arguments of the
+  /// model, and nothing of which only the shape was taken.
+  llvm::SmallVector<Index, kKept> made;
   /// What the modules of all anchored nodes after it have in common; -1 where
   /// there are none.
   Index readers = -1;
@@ -49,7 +52,8 @@ public:
                   const Modules &modules, const Emissions &emissions,
                   const Anchors &anchors)
       : observations(observations), states(states), modules(modules),
-        emissions(emissions), anchors(anchors), ancestry(states) {}
+        emissions(emissions), anchors(anchors), ancestry(states),
+        shape(emissions.findOp("Shape")) {}
 
   Rows<Candidate> run();
 
@@ -64,6 +68,7 @@ private:
   float weightShapes(Index n, Index t) const;
   bool between(Index n, Index t) const;
   bool sharedBeyond(Index n, Index module) const;
+  bool mayLieInGap(Index n, Index module) const;
 
   const Observations &observations;
   const States &states;
@@ -71,6 +76,8 @@ private:
   const Emissions &emissions;
   const Anchors &anchors;
   Ancestry ancestry;
+  /// The op that takes nothing but a tensor's shape.
+  Index shape;
   std::vector<Bounds> bounds;
   /// Where the anchored nodes before and after it in the file lie.
   std::vector<std::pair<Index, Index>> places;
@@ -100,6 +107,18 @@ void CandidateFinder::findBounds() {
         own.append(bounds[p].after);
     }
     keep(own, std::greater<Index>());
+    auto &made = bounds[n].made;
+    if (observations.list[n].op == shape)
+      continue;
+    for (Index p : observations.prev[n]) {
+      if (observations.list[p].isInput)
+        continue;
+      if (anchors.has(p))
+        made.push_back(anchors.states[p].front());
+      else
+        made.append(bounds[p].made);
+    }
+    keep(made, std::greater<Index>());
   }
   for (Index n = observations.size(); n-- > 0;) {
     auto &own = bounds[n].before;
@@ -130,13 +149,13 @@ void CandidateFinder::findReaders() {
     for (Index m : observations.next[n]) {
       if (observations.list[m].isOutput)
         continue;
-      auto joined = llvm::find_if(bounds[m].after, [&](Index t) {
-        return !llvm::is_contained(own.after, t);
+      auto joined = llvm::find_if(bounds[m].made, [&](Index t) {
+        return !llvm::is_contained(own.made, t);
       });
       if (anchors.has(m))
         for (Index t : anchors.states[m])
           add(moduleOf(t));
-      else if (joined != bounds[m].after.end())
+      else if (joined != bounds[m].made.end())
         add(moduleOf(*joined));
       else if (bounds[m].readers >= 0)
         add(bounds[m].readers);
@@ -196,7 +215,19 @@ bool CandidateFinder::sharedBeyond(Index n, Index module) const {
     return modules.inside(states.list[t].module, child);
   };
   return llvm::any_of(bounds[n].before, inChild) &&
-         llvm::none_of(bounds[n].after, inChild);
+         llvm::none_of(bounds[n].made, inChild);
+}
+
+/// What several modules read and none of them made may have been folded away
+/// when the program was traced; then it ran in a module that holds them all.
+bool CandidateFinder::mayLieInGap(Index n, Index module) const {
+  const Bounds &own = bounds[n];
+  return own.data && own.readers >= 0 && own.made.empty() &&
+         modules.inside(own.readers, module) &&
+         llvm::any_of(own.before, [&](Index t) {
+           return states.list[t].module != own.readers &&
+                  modules.inside(states.list[t].module, own.readers);
+         });
 }
 
 /// A weight that was changed (a folded batch norm) kept its shape.
@@ -366,7 +397,9 @@ Rows<Candidate> CandidateFinder::run() {
       }
     choose(n);
     for (Index t : chosen)
-      candidates.push(score(n, t));
+      if (!states.list[t].isGap || mayLieInGap(n, states.list[t].module) ||
+          chosen.size() == 1)
+        candidates.push(score(n, t));
     candidates.close();
   }
   return candidates;

@@ -112,7 +112,8 @@ std::vector<float> alignment::messages(const Observations &observations,
   std::vector<float> evidence(candidates.items.size(), 0);
   std::vector<float> sum, total;
   auto collect = [&](Index n, llvm::ArrayRef<Index> neighbours,
-                     const Rows<Reach::Entry> &ways, float weight) {
+                     const Rows<Reach::Entry> &ways, float weight,
+                     bool anyOne) {
     llvm::ArrayRef<Candidate> own = candidates[n];
     total.assign(own.size(), 0);
     for (Index other : neighbours) {
@@ -129,18 +130,25 @@ std::vector<float> alignment::messages(const Observations &observations,
       }
       for (size_t i = 0; i < own.size(); ++i) {
         float any = states.list[own[i].state].isGap ? 1 : inGaps;
-        total[i] += std::log(std::max(sum[i], kGap * any) + kNoWay);
+        float way = std::max(sum[i], kGap * any);
+        total[i] += anyOne ? way : std::log(way + kNoWay);
       }
     }
+    if (anyOne)
+      for (float &way : total)
+        way = neighbours.size() * std::log(way / neighbours.size() + kNoWay);
     for (size_t i = 0; i < own.size(); ++i)
       evidence[candidates.begins[n] + i] += weight * total[i];
   };
   for (Index n = 0; n < observations.size(); ++n) {
     if (llvm::ArrayRef<Index> prev = observations.prev[n]; !prev.empty())
       collect(n, prev, reach.forward,
-              (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size());
+              (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size(),
+              /*anyOne=*/false);
     if (llvm::ArrayRef<Index> next = observations.next[n]; !next.empty())
-      collect(n, next, reach.backward, 1.0f / next.size());
+      // A size that exporters keep once for several readers was made for one.
+      collect(n, next, reach.backward, 1.0f / next.size(),
+              /*anyOne=*/observations.list[n].integer);
   }
   return evidence;
 }

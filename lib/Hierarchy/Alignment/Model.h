@@ -44,6 +44,11 @@ class Emissions {
 public:
   Index kind(llvm::StringRef name);
   Index op(llvm::StringRef name);
+  /// -1 where no node has this op.
+  Index findOp(llvm::StringRef name) const {
+    auto found = ops.find(name);
+    return found == ops.end() ? -1 : found->second;
+  }
   /// Fills the matrix; call when all kinds and ops are known.
   void close();
 

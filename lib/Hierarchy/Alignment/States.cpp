@@ -118,7 +118,7 @@ void States::addGap(const Modules &modules, Index next) {
   if (!modules.known() || list.empty())
     return;
   Index last = list.back().module, common = modules.common(last, next);
-  if (common == last || common == next)
+  if (last == next)
     return;
   State gap;
   gap.module = common;
