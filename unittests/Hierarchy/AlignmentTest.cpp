@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Hierarchy/Alignment.h"
+#include "HTP/Hierarchy/Confidence.h"
+#include "HTP/Hierarchy/Emission.h"
+
+#include "gtest/gtest.h"
+
+#include <chrono>
+#include <deque>
+
+using namespace htp;
+
+namespace {
+
+/// A program and a graph that are built side by side.
+struct Model {
+  Program program;
+  Graph graph;
+  std::deque<std::string> names;
+
+  int32_t traceInput() {
+    program.values.emplace_back();
+    program.inputs.push_back(program.values.size() - 1);
+    return program.inputs.back();
+  }
+  int32_t step(llvm::StringRef kind, int32_t module,
+               std::initializer_list<int32_t> inputs, int32_t parameter = -1,
+               int32_t call = 0) {
+    Program::Step step;
+    step.kind = kind;
+    step.module = module;
+    step.call = call;
+    step.inputs.assign(inputs.begin(), inputs.end());
+    if (parameter >= 0)
+      step.parameters.push_back(parameter);
+    program.values.emplace_back();
+    step.outputs.push_back(program.values.size() - 1);
+    program.steps.push_back(step);
+    return program.values.size() - 1;
+  }
+  int32_t parameter(uint64_t fingerprint) {
+    program.parameters.push_back(
+        {"", {fingerprint, 16, {4, 4}, ElementKind::Float}});
+    return program.parameters.size() - 1;
+  }
+  int32_t input() {
+    graph.values.emplace_back();
+    graph.inputs.push_back(graph.values.size() - 1);
+    return graph.inputs.back();
+  }
+  int32_t constant(uint64_t fingerprint) {
+    GraphValue value;
+    value.constant = graph.constants.size();
+    graph.constants.push_back({fingerprint, 16, {4, 4}, ElementKind::Float});
+    graph.values.push_back(value);
+    return graph.values.size() - 1;
+  }
+  int32_t node(llvm::StringRef op, std::initializer_list<int32_t> inputs,
+               ElementKind kind = ElementKind::Float) {
+    GraphValue value;
+    value.producer = graph.nodes.size();
+    value.kind = kind;
+    graph.values.push_back(value);
+    GraphNode node;
+    node.op = op;
+    node.inputs.assign(inputs.begin(), inputs.end());
+    node.outputs.push_back(graph.values.size() - 1);
+    graph.nodes.push_back(node);
+    return graph.values.size() - 1;
+  }
+  std::vector<int32_t> modules(llvm::ArrayRef<int32_t> parents = {}) {
+    Alignment result = align(graph, program, parents);
+    std::vector<int32_t> found;
+    for (const AlignedNode &node : result.nodes)
+      found.push_back(node.best.module);
+    return found;
+  }
+};
+
+TEST(Emission, CanonicalKinds) {
+  const EmissionTable &table = EmissionTable::get();
+  EXPECT_EQ(table.canonical("aten::add_"), "add");
+  EXPECT_EQ(table.canonical("aten::add.Tensor"), "add");
+  EXPECT_EQ(table.canonical("aten::_convolution"), "conv");
+  EXPECT_EQ(table.canonical("onnx::MatMul"), "onnx::MatMul");
+}
+
+TEST(Emission, Rules) {
+  const EmissionTable &table = EmissionTable::get();
+  EXPECT_EQ(table.rule("linear").emits("MatMul"), Emits::Main);
+  EXPECT_EQ(table.rule("linear").emits("Softmax"), Emits::Nothing);
+  EXPECT_EQ(table.rule("gelu").emits("Erf"), Emits::Part);
+  EXPECT_EQ(table.rule("view").emits("Concat"), Emits::Sizes);
+  // Kinds that the table does not list emit the op of their name.
+  EXPECT_EQ(table.rule("hard_swish_x").emits("HardSwishX"), Emits::Main);
+  EXPECT_EQ(table.rule("onnx::Foo").emits("Foo"), Emits::Main);
+  EXPECT_EQ(table.fusedFrom("BiasGelu").size(), 2u);
+  EXPECT_TRUE(table.fusedFrom("Relu").empty());
+}
+
+TEST(Alignment, NothingToAlign) {
+  Model model;
+  EXPECT_TRUE(align(model.graph, model.program).nodes.empty());
+  int32_t x = model.input();
+  model.node("Relu", {x});
+  EXPECT_EQ(align(model.graph, model.program).nodes[0].best.module, -1);
+}
+
+/// layer n: linear (its own parameter), relu, both in module n + 1.
+static Model chain(int layers) {
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  for (int i = 0; i < layers; ++i) {
+    t = model.step("aten::linear", i + 1, {t}, model.parameter(100 + i));
+    t = model.step("aten::relu", i + 1, {t});
+    x = model.node("MatMul", {x, model.constant(100 + i)});
+    x = model.node("Relu", {x});
+  }
+  model.program.outputs.push_back(t);
+  model.graph.outputs.push_back(x);
+  return model;
+}
+
+TEST(Alignment, ParametersAnchorAndNeighboursFollow) {
+  Model model = chain(4);
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{1, 1, 2, 2, 3, 3, 4, 4}));
+}
+
+TEST(Alignment, KnownModulesAnchor) {
+  // Two branches that nothing but one known node tells apart.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t a = model.step("aten::relu", 1, {t}),
+          b = model.step("aten::relu", 2, {t});
+  model.program.outputs.push_back(model.step("aten::add", 0, {a, b}));
+  int32_t y = model.node("Relu", {x}), z = model.node("Relu", {x});
+  model.graph.outputs.push_back(model.node("Add", {z, y}));
+  model.graph.nodes[0].prior.module = 2;
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{2, 1, 0}));
+}
+
+TEST(Alignment, CallsOfASharedModule) {
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t shared = model.parameter(7);
+  for (int call = 0; call < 3; ++call) {
+    t = model.step("aten::linear", 1, {t}, shared, call);
+    t = model.step("aten::tanh", 1, {t}, -1, call);
+    x = model.node("MatMul", {x, model.constant(7)});
+    x = model.node("Tanh", {x});
+  }
+  model.program.outputs.push_back(t);
+  model.graph.outputs.push_back(x);
+  Alignment result = align(model.graph, model.program);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(result.nodes[i].best.call, i / 2) << i;
+}
+
+TEST(Alignment, FusedNodeHasTheModuleOfWhatMakesItsValue) {
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t norm = model.parameter(9);
+  int32_t l = model.step("aten::linear", 1, {t}, model.parameter(8));
+  int32_t s = model.step("aten::add", 2, {l, t});
+  model.program.outputs.push_back(model.step("aten::layer_norm", 3, {s}, norm));
+  int32_t m = model.node("MatMul", {x, model.constant(8)});
+  model.graph.outputs.push_back(
+      model.node("SkipLayerNormalization", {m, x, model.constant(9)}));
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{1, 3}));
+}
+
+/// A mask that is made once, from an input, and read by every layer is not
+/// the first layer's.
+TEST(Alignment, WhatLayersShareIsNotTheFirstOnes) {
+  // 0: root, 1: layers, 2 and 3: layer 0 and 1. The trace has folded the mask.
+  Model model;
+  int32_t t = model.traceInput(), tm = model.traceInput();
+  int32_t x = model.input(), xm = model.input();
+  (void)tm;
+  int32_t e = model.step("aten::embedding", 4, {t}, model.parameter(50));
+  int32_t h = model.node("Gather", {model.constant(50), x});
+  int32_t mask = model.node("Cast", {xm}, ElementKind::Bool);
+  mask = model.node("Not", {mask}, ElementKind::Bool);
+  for (int i = 0; i < 2; ++i) {
+    int32_t q = model.step("aten::linear", 2 + i, {e}, model.parameter(60 + i));
+    int32_t a = model.step("aten::scaled_dot_product_attention", 2 + i, {q});
+    e = model.step("aten::linear", 2 + i, {a}, model.parameter(70 + i));
+    int32_t nq = model.node("MatMul", {h, model.constant(60 + i)});
+    int32_t nw = model.node("Where", {mask, nq});
+    int32_t ns = model.node("Softmax", {nw});
+    h = model.node("MatMul", {ns, model.constant(70 + i)});
+  }
+  model.program.outputs.push_back(e);
+  model.graph.outputs.push_back(h);
+  std::vector<int32_t> found = model.modules({-1, 0, 1, 1, 0});
+  EXPECT_EQ(found[0], 4);
+  EXPECT_TRUE(found[1] == 0 || found[1] == 1) << found[1];
+  EXPECT_TRUE(found[2] == 0 || found[2] == 1) << found[2];
+  EXPECT_EQ(found[4], 2);
+  EXPECT_EQ(found[8], 3);
+}
+
+TEST(Alignment, SameAnswerOnEveryRun) {
+  Model model = chain(50);
+  Alignment first = align(model.graph, model.program);
+  for (int run = 0; run < 3; ++run) {
+    Alignment again = align(model.graph, model.program);
+    for (size_t i = 0; i < first.nodes.size(); ++i) {
+      EXPECT_EQ(first.nodes[i].step, again.nodes[i].step);
+      EXPECT_EQ(first.nodes[i].best.weight, again.nodes[i].best.weight);
+    }
+  }
+}
+
+TEST(Alignment, AnotherModelShows) {
+  Model model = chain(4);
+  for (TensorContent &content : model.graph.constants)
+    content.values += 1000;
+  Alignment result = align(model.graph, model.program);
+  EXPECT_EQ(result.parameters, 4u);
+  EXPECT_EQ(result.parametersFound, 0u);
+}
+
+/// Twice the graph, at most about twice the time: nothing looks at all pairs.
+TEST(Alignment, CostGrowsWithTheGraphOnly) {
+  auto seconds = [](int layers) {
+    Model model = chain(layers);
+    auto start = std::chrono::steady_clock::now();
+    align(model.graph, model.program);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  };
+  seconds(1000);
+  double small = seconds(2000), large = seconds(16000);
+  EXPECT_LT(large / small, 8 * 3.0); // quadratic would be 64
+}
+
+TEST(Confidence, FewerFlagsMoreTrust) {
+  AlignedNode node;
+  double none = alignedConfidence(node);
+  node.flags.edge = true;
+  double one = alignedConfidence(node);
+  node.flags.kind = true;
+  double two = alignedConfidence(node);
+  EXPECT_GT(none, one);
+  EXPECT_GT(one, two);
+  EXPECT_GT(two, 0);
+}
+
+} // namespace
