@@ -13,7 +13,14 @@ FITTING = {
     "dynamo": "trace.pt2",
     "dynamo-dyn": "trace-dyn.pt2",
 }
-OTHER = {"ts": "trace.pt2", "ts-dyn": "trace.pt2", "dynamo": "trace.pt", "dynamo-dyn": "trace.pt"}
+OTHER = {
+    "ts": "trace.pt2",
+    "ts-dyn": "trace-dyn.pt2",
+    "dynamo": "trace.pt",
+    "dynamo-dyn": "trace.pt",
+}
+# A trace whose sizes were fixed, for a graph that computes them: no traced op stands for the shape arithmetic.
+FIXED = {"ts-dyn": "trace.pt2", "dynamo-dyn": "trace.pt2"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,7 @@ MODES = [
     Mode("as exported, no trace", ""),
     Mode("anon", "anon", FITTING),
     Mode("anon, other trace", "anon", OTHER),
+    Mode("anon, trace of fixed sizes", "anon", FIXED),
     Mode("ort", "ort", FITTING),
     Mode("ort, reference", "ort", reference=True),
 ]
@@ -90,7 +98,7 @@ def jobs_of(corpus: Path, work: Path, modes: list[Mode]) -> list[Job]:
                     continue  # this model, exporter or tool does not go together
                 options = []
                 if mode.traces:
-                    if not (folder / mode.traces[graph]).exists():
+                    if not (folder / mode.traces.get(graph, "none")).exists():
                         continue
                     options.append(f"trace={trace_json(folder, mode.traces[graph], work)}")
                 if mode.reference:
