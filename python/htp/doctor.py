@@ -66,6 +66,10 @@ def _program(name: str, purpose: str, needed: bool) -> Finding:
         return Finding(name, False, str(error), needed, purpose)
     if result.returncode:
         lines = [line for line in result.stderr.splitlines() if line.strip()]
-        reason = lines[-1] if lines else f"exit code {result.returncode}"
-        return Finding(name, False, f"{path} does not start: {reason}", needed, purpose)
+        reason = (
+            lines[-1].rpartition("error while ")[2] if lines else f"exit code {result.returncode}"
+        )
+        if "libtorch" in reason or "libc10" in reason:
+            reason = "it needs the libraries of torch, which were not found"
+        return Finding(name, False, f"does not start: {reason}", needed, purpose)
     return Finding(name, True, str(path), needed, purpose)
