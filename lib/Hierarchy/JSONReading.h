@@ -42,6 +42,15 @@ inline bool getString(const json::Object &object, StringLiteral key,
   return true;
 }
 
+/// A string of at least one character.
+inline bool getText(const json::Object &object, StringLiteral key,
+                    std::string &result, Path path) {
+  if (!getString(object, key, /*required=*/true, result, path))
+    return false;
+  return !result.empty() ||
+         reject(path.field(key), "expected text, found \"\"");
+}
+
 inline bool getCount(const json::Object &object, StringLiteral key,
                      bool required, int64_t &result, Path path) {
   const json::Value *value = object.get(key);
@@ -61,12 +70,14 @@ inline bool getHash(const json::Object &object, StringLiteral key,
     return false;
   if (!object.get(key))
     return true;
-  if (text.size() != 16 || StringRef(text).getAsInteger(16, result))
-    return reject(path.field(key), "expected 16 hexadecimal digits");
+  if (text.size() != 16 || StringRef(text).getAsInteger(16, result) ||
+      StringRef(text).lower() != text)
+    return reject(path.field(key),
+                  "expected 16 hexadecimal digits in lower case");
   return true;
 }
 
-/// Sizes; null where one differs from run to run.
+/// Sizes; -1 where one differs from run to run.
 inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
                      Path path) {
   const json::Array *sizes = value.getAsArray();
@@ -74,11 +85,8 @@ inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
     return reject(path, "expected array");
   for (const auto &[index, size] : llvm::enumerate(*sizes)) {
     std::optional<int64_t> number = size.getAsInteger();
-    if (size.kind() == json::Value::Null)
-      number = kDynamicSize;
-    else if (!number || *number < 0)
-      return reject(path.index(index),
-                    "expected integer that is not negative, or null");
+    if (!number || *number < kDynamicSize)
+      return reject(path.index(index), "expected integer of at least -1");
     shape.push_back(*number);
   }
   return true;
@@ -103,9 +111,10 @@ bool readList(const json::Object &object, StringLiteral key, bool required,
 }
 
 /// Reads the array `modules` of `object`. `found` gets what an error is about
-/// where its message does not say it.
-bool readTree(const json::Object &object, ModuleTree &tree, Path path,
-              std::string &found);
+/// where its message does not say it. A trace knows every class; a tree that
+/// was made from names does not.
+bool readTree(const json::Object &object, bool classesKnown, ModuleTree &tree,
+              Path path, std::string &found);
 
 } // namespace htp::reading
 

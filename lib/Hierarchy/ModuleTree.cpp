@@ -9,7 +9,8 @@ using namespace llvm;
 namespace htp {
 
 bool Parameter::operator==(const Parameter &other) const {
-  return name == other.name && buffer == other.buffer && shape == other.shape &&
+  return name == other.name && buffer == other.buffer &&
+         constant == other.constant && shape == other.shape &&
          dtype == other.dtype && hash == other.hash &&
          valuesHash == other.valuesHash && tied == other.tied;
 }

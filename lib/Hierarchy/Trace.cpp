@@ -66,7 +66,7 @@ bool Reader::read(const json::Value &value, Path path) {
   const json::Object *object = asObject(value, path);
   if (!object || !readHeader(*object, path))
     return false;
-  return readTree(*object, trace.tree, path, found) &&
+  return readTree(*object, /*classesKnown=*/true, trace.tree, path, found) &&
          readAll(*object, "inputs", true, trace.inputs, path,
                  &Reader::readValue) &&
          readAll(*object, "ops", true, trace.ops, path, &Reader::readOp) &&
@@ -91,7 +91,7 @@ bool Reader::readHeader(const json::Object &object, Path path) {
     return true;
   const json::Object *fields = asObject(*producer, path.field("producer"));
   return fields &&
-         getString(*fields, "name", false, trace.producer,
+         getString(*fields, "name", true, trace.producer,
                    path.field("producer")) &&
          getString(*fields, "source", false, trace.source,
                    path.field("producer"));
@@ -108,7 +108,7 @@ bool Reader::readValue(const json::Value &value, TraceValue &result,
     return fail(path.field("value"), "value is made twice",
                 Twine(result.value));
   const json::Value *shape = object->get("shape");
-  if (!shape || shape->kind() == json::Value::Null)
+  if (!shape)
     return true;
   return getShape(*shape, result.shape.emplace(), path.field("shape"));
 }
@@ -118,6 +118,11 @@ bool Reader::readArgument(const json::Value &value, TraceArgument &result,
   const json::Object *object = asObject(value, path);
   if (!object)
     return false;
+  const json::Value *constant = object->get("constant");
+  if (bool(constant) + bool(object->get("value")) +
+          bool(object->get("parameter")) + bool(object->get("list")) !=
+      1)
+    return reject(path, "expected one of value, parameter, constant and list");
   if (object->get("value")) {
     result.kind = TraceArgument::Kind::Value;
     if (!getCount(*object, "value", true, result.value, path))
@@ -128,20 +133,20 @@ bool Reader::readArgument(const json::Value &value, TraceArgument &result,
   }
   if (object->get("parameter")) {
     result.kind = TraceArgument::Kind::Parameter;
-    if (!getString(*object, "parameter", true, result.parameter, path))
+    if (!getText(*object, "parameter", result.parameter, path))
       return false;
     return trace.tree.findParameter(result.parameter) ||
            fail(path.field("parameter"), "no module has this parameter",
                 result.parameter);
   }
-  if (object->get("list")) {
+  if (!constant) {
     result.kind = TraceArgument::Kind::List;
     return readAll(*object, "list", true, result.list, path,
                    &Reader::readArgument);
   }
-  const json::Value *constant = object->get("constant");
-  if (!constant)
-    return reject(path, "expected one of value, parameter, constant and list");
+  if (constant->getAsArray() || constant->getAsObject())
+    return reject(path.field("constant"),
+                  "expected null, boolean, number or string");
   result.kind = TraceArgument::Kind::Constant;
   result.constant = *constant;
   return true;
@@ -150,36 +155,35 @@ bool Reader::readArgument(const json::Value &value, TraceArgument &result,
 bool Reader::readOp(const json::Value &value, TraceOp &op, Path path) {
   const json::Object *object = asObject(value, path);
   std::string module;
-  if (!object || !getString(*object, "kind", true, op.kind, path) ||
+  if (!object || !getText(*object, "kind", op.kind, path) ||
       !getString(*object, "module", true, module, path) ||
-      !getCount(*object, "call", false, op.call, path) ||
-      !readAll(*object, "inputs", false, op.inputs, path,
+      !getCount(*object, "call", true, op.call, path) ||
+      !readAll(*object, "inputs", true, op.inputs, path,
                &Reader::readArgument) ||
       !readAll(*object, "blocks", false, op.blocks, path, &Reader::readBlock) ||
-      !readAll(*object, "outputs", false, op.outputs, path, &Reader::readValue))
+      !readAll(*object, "outputs", true, op.outputs, path, &Reader::readValue))
     return false;
   std::optional<ModuleId> id = trace.tree.find(module);
   if (!id)
     return fail(path.field("module"), "no module has this path", module);
   op.module = *id;
   const json::Value *source = object->get("source");
-  return !source || source->kind() == json::Value::Null ||
-         readSource(*source, op, path.field("source"));
+  return !source || readSource(*source, op, path.field("source"));
 }
 
 bool Reader::readSource(const json::Value &value, TraceOp &op, Path path) {
   const json::Object *object = asObject(value, path);
   return object && getString(*object, "file", true, op.file, path) &&
-         getCount(*object, "line", false, op.line, path);
+         getCount(*object, "line", true, op.line, path);
 }
 
 bool Reader::readBlock(const json::Value &value, TraceBlock &block, Path path) {
   const json::Object *object = asObject(value, path);
   return object &&
-         readAll(*object, "inputs", false, block.inputs, path,
+         readAll(*object, "inputs", true, block.inputs, path,
                  &Reader::readValue) &&
          readAll(*object, "ops", true, block.ops, path, &Reader::readOp) &&
-         readAll(*object, "outputs", false, block.outputs, path,
+         readAll(*object, "outputs", true, block.outputs, path,
                  &Reader::readArgument);
 }
 

@@ -56,17 +56,19 @@ Expected<json::Value> parseJSON(StringRef text) {
 static bool readParameter(const json::Value &value, Parameter &parameter,
                           Path path) {
   const json::Object *object = asObject(value, path);
-  std::string kind = "parameter";
-  if (!object || !getString(*object, "name", true, parameter.name, path) ||
-      !getString(*object, "kind", false, kind, path) ||
+  std::string kind;
+  if (!object || !getText(*object, "name", parameter.name, path) ||
+      !getText(*object, "kind", kind, path) ||
       !getString(*object, "dtype", true, parameter.dtype, path) ||
       !getHash(*object, "hash", parameter.hash, path) ||
       !getHash(*object, "values_hash", parameter.valuesHash, path) ||
       !getString(*object, "tied", false, parameter.tied, path))
     return false;
-  if (kind != "parameter" && kind != "buffer")
-    return reject(path.field("kind"), "expected \"parameter\" or \"buffer\"");
+  if (kind != "parameter" && kind != "buffer" && kind != "constant")
+    return reject(path.field("kind"),
+                  "expected \"parameter\", \"buffer\" or \"constant\"");
   parameter.buffer = kind == "buffer";
+  parameter.constant = kind == "constant";
   const json::Value *shape = object->get("shape");
   if (!shape)
     return reject(path.field("shape"), "missing, expected array");
@@ -77,26 +79,37 @@ static bool readModule(const json::Value &value, Module &module, Path path) {
   const json::Object *object = asObject(value, path);
   if (!object || !getString(*object, "path", true, module.path, path) ||
       !getString(*object, "class", true, module.className, path) ||
-      !getString(*object, "qualified", false, module.qualified, path) ||
-      !getCount(*object, "calls", false, module.calls, path))
+      !getString(*object, "qualified", true, module.qualified, path) ||
+      !getCount(*object, "calls", true, module.calls, path))
     return false;
-  if (const json::Value *torchNN = object->get("torch_nn")) {
-    std::optional<bool> flag = torchNN->getAsBoolean();
-    if (!flag)
-      return reject(path.field("torch_nn"), "expected boolean");
-    module.torchNN = *flag;
-  }
+  const json::Value *torchNN = object->get("torch_nn");
+  std::optional<bool> flag =
+      torchNN ? torchNN->getAsBoolean() : std::optional<bool>();
+  if (!flag)
+    return reject(path.field("torch_nn"), "expected boolean");
+  module.torchNN = *flag;
   if (const json::Value *aliases = object->get("aliases"))
     if (!fromJSON(*aliases, module.aliases, path.field("aliases")))
       return false;
-  return readList(*object, "parameters", false, module.parameters, path,
+  return readList(*object, "parameters", true, module.parameters, path,
                   readParameter);
 }
 
-bool reading::readTree(const json::Object &object, ModuleTree &tree, Path path,
-                       std::string &found) {
+static bool readClassedModule(const json::Value &value, Module &module,
+                              Path path) {
+  if (!readModule(value, module, path))
+    return false;
+  if (module.className.empty())
+    return reject(path.field("class"), "expected text, found \"\"");
+  return !module.qualified.empty() ||
+         reject(path.field("qualified"), "expected text, found \"\"");
+}
+
+bool reading::readTree(const json::Object &object, bool classesKnown,
+                       ModuleTree &tree, Path path, std::string &found) {
   std::vector<Module> modules;
-  if (!readList(object, "modules", true, modules, path, readModule))
+  if (!readList(object, "modules", true, modules, path,
+                classesKnown ? readClassedModule : readModule))
     return false;
   Expected<ModuleTree> read = ModuleTree::create(std::move(modules));
   if (!read) {
@@ -115,7 +128,7 @@ Expected<ModuleTree> treeFromJSON(StringRef text) {
   std::string found;
   Path::Root root("hierarchy");
   const json::Object *object = asObject(*value, root);
-  if (!object || !readTree(*object, tree, root, found))
+  if (!object || !readTree(*object, /*classesKnown=*/false, tree, root, found))
     return createStringError(toString(root.getError()) +
                              (found.empty() ? "" : ": " + found));
   return tree;
@@ -131,7 +144,9 @@ static std::string hex(uint64_t hash) {
 
 static json::Value toJSON(const Parameter &parameter) {
   json::Object object{{"name", parameter.name},
-                      {"kind", parameter.buffer ? "buffer" : "parameter"},
+                      {"kind", parameter.buffer     ? "buffer"
+                               : parameter.constant ? "constant"
+                                                    : "parameter"},
                       {"shape", json::Array(parameter.shape)},
                       {"dtype", parameter.dtype}};
   if (parameter.hash)
@@ -151,12 +166,10 @@ static json::Value toJSON(const Module &module) {
                       {"calls", module.calls}};
   if (!module.aliases.empty())
     object["aliases"] = json::Array(module.aliases);
-  if (!module.parameters.empty()) {
-    json::Array parameters;
-    for (const Parameter &parameter : module.parameters)
-      parameters.push_back(toJSON(parameter));
-    object["parameters"] = std::move(parameters);
-  }
+  json::Array parameters;
+  for (const Parameter &parameter : module.parameters)
+    parameters.push_back(toJSON(parameter));
+  object["parameters"] = std::move(parameters);
   return object;
 }
 

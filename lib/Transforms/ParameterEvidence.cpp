@@ -65,7 +65,7 @@ void ParameterValues::indexParameters() {
     if (tree[id].canonical != id)
       continue;
     for (const Parameter &parameter : tree[id].parameters) {
-      ++count;
+      count += !parameter.constant;
       std::string path = joinPath(tree[id].path, parameter.name);
       if (parameter.hash)
         byContent[parameter.hash].push_back(path);

@@ -2,7 +2,7 @@
 
 // Without a trace. A model that was tagged before keeps its answers.
 
-module attributes {onnx.metadata_props = [["htp.hierarchy", "{\22modules\22: [{\22path\22: \22\22, \22class\22: \22Net\22, \22qualified\22: \22demo.Net\22}, {\22path\22: \22fc\22, \22class\22: \22Block\22, \22qualified\22: \22demo.Block\22, \22calls\22: 2}]}"]]} {
+module attributes {onnx.metadata_props = [["htp.hierarchy", "{\22modules\22: [{\22path\22: \22\22, \22class\22: \22Net\22, \22qualified\22: \22demo.Net\22, \22torch_nn\22: false, \22calls\22: 1, \22parameters\22: []}, {\22path\22: \22fc\22, \22class\22: \22Block\22, \22qualified\22: \22demo.Block\22, \22torch_nn\22: false, \22calls\22: 2, \22parameters\22: []}]}"]]} {
   // CHECK: htp.hierarchy @Net : "demo.Net" {
   // CHECK-NEXT: htp.module @fc : "demo.Block" calls 2
   func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {

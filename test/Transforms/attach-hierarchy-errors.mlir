@@ -27,5 +27,5 @@ module attributes {onnx.metadata_props = [["htp.hierarchy", "{}"]]} {}
 {"format":
 
 //--- schema.json
-{"format": "htp-trace", "version": 1, "modules": [{"path": "", "class": "Net"}], "inputs": [],
- "ops": [{"kind": "aten::add", "module": "encoder"}], "outputs": []}
+{"format": "htp-trace", "version": 1, "modules": [{"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false, "calls": 1, "parameters": []}], "inputs": [],
+ "ops": [{"kind": "aten::add", "module": "encoder", "call": 0, "inputs": [], "outputs": []}], "outputs": []}

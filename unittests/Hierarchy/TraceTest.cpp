@@ -15,7 +15,7 @@ static std::string traceWith(std::string ops) {
       {"path": "fc", "class": "Linear", "qualified": "torch.nn.modules.linear.Linear", "torch_nn": true,
        "calls": 2, "parameters": [{"name": "weight", "kind": "parameter", "shape": [2, 3],
          "dtype": "float32", "hash": "00000000000000ff", "values_hash": "ffffffffffffffff"}]}],
-    "inputs": [{"value": 0, "name": "x", "shape": [1, null], "dtype": "float32"}],
+    "inputs": [{"value": 0, "name": "x", "shape": [1, -1], "dtype": "float32"}],
     "ops": )" +
          ops + R"(, "outputs": [{"value": 0}]})";
 }
@@ -61,22 +61,67 @@ TEST(Trace, Rejects) {
             "expected \"htp-trace\" at trace.format, found 'x'");
   EXPECT_EQ(errorOf(R"({"format": "htp-trace", "version": 2})"),
             "this program reads version 1 at trace.version, found '2'");
-  EXPECT_EQ(errorOf(traceWith(R"([{"kind": "a", "module": "nope"}])")),
-            "no module has this path at trace.ops[0].module, found 'nope'");
-  EXPECT_EQ(errorOf(traceWith(R"([{"kind": 3, "module": ""}])")),
-            "expected string at trace.ops[0].kind");
-  EXPECT_EQ(errorOf(traceWith(
-                R"([{"kind": "a", "module": "", "inputs": [{"value": 9}]}])")),
-            "value is used before it is made at trace.ops[0].inputs[0].value, "
-            "found '9'");
-  EXPECT_EQ(errorOf(traceWith(
-                R"([{"kind": "a", "module": "", "outputs": [{"value": 0}]}])")),
-            "value is made twice at trace.ops[0].outputs[0].value, found '0'");
   EXPECT_EQ(
       errorOf(traceWith(
-          R"([{"kind": "a", "module": "", "inputs": [{"parameter": "fc.b"}]}])")),
+          R"([{"kind": "a", "module": "nope", "call": 0, "inputs": [], "outputs": []}])")),
+      "no module has this path at trace.ops[0].module, found 'nope'");
+  EXPECT_EQ(errorOf(traceWith(R"([{"kind": 3, "module": ""}])")),
+            "expected string at trace.ops[0].kind");
+  EXPECT_EQ(
+      errorOf(traceWith(
+          R"([{"kind": "a", "module": "", "call": 0, "inputs": [{"value": 9}]}])")),
+      "value is used before it is made at trace.ops[0].inputs[0].value, "
+      "found '9'");
+  EXPECT_EQ(
+      errorOf(traceWith(
+          R"([{"kind": "a", "module": "", "call": 0, "inputs": [], "outputs": [{"value": 0}]}])")),
+      "value is made twice at trace.ops[0].outputs[0].value, found '0'");
+  EXPECT_EQ(
+      errorOf(traceWith(
+          R"([{"kind": "a", "module": "", "call": 0, "inputs": [{"parameter": "fc.b"}]}])")),
       "no module has this parameter at trace.ops[0].inputs[0].parameter, "
       "found 'fc.b'");
+}
+
+/// What the schema says of every field, one broken at a time.
+TEST(Trace, RejectsWhatTheSchemaRejects) {
+  auto op = [](std::string inputs) {
+    return errorOf(
+        traceWith(R"([{"kind": "a", "module": "", "call": 0, "inputs": [)" +
+                  inputs + R"(], "outputs": []}])"));
+  };
+  EXPECT_EQ(op(""), "");
+  EXPECT_EQ(op(R"({"value": 0, "constant": 1})"),
+            "expected one of value, parameter, constant and list at "
+            "trace.ops[0].inputs[0]");
+  EXPECT_EQ(op("{}"), op(R"({"value": 0, "list": []})"));
+  EXPECT_EQ(op(R"({"constant": [1]})"),
+            "expected null, boolean, number or string at "
+            "trace.ops[0].inputs[0].constant");
+  EXPECT_EQ(op(R"({"value": -1})"), "expected integer that is not negative at "
+                                    "trace.ops[0].inputs[0].value");
+  EXPECT_EQ(errorOf(traceWith(R"([{"kind": "", "module": ""}])")),
+            "expected text, found \"\" at trace.ops[0].kind");
+  EXPECT_EQ(errorOf(traceWith(R"([{"kind": "a", "module": ""}])")),
+            "missing, expected integer at trace.ops[0].call");
+  auto parameter = [](std::string from, std::string to) {
+    std::string json = traceWith("[]");
+    json.replace(json.find(from), from.size(), to);
+    return errorOf(json);
+  };
+  EXPECT_EQ(parameter("00000000000000ff", "00000000000000FF"),
+            "expected 16 hexadecimal digits in lower case at "
+            "trace.modules[1].parameters[0].hash");
+  EXPECT_EQ(parameter("[2, 3]", "[2, -2]"),
+            "expected integer of at least -1 at "
+            "trace.modules[1].parameters[0].shape[1]");
+  EXPECT_EQ(parameter("\"parameter\"", "\"thing\""),
+            "expected \"parameter\", \"buffer\" or \"constant\" at "
+            "trace.modules[1].parameters[0].kind");
+  EXPECT_EQ(parameter("demo.Net", ""),
+            "expected text, found \"\" at trace.modules[0].qualified");
+  EXPECT_EQ(parameter("\"calls\": 2, ", ""),
+            "missing, expected integer at trace.modules[1].calls");
 }
 
 TEST(Trace, DeepNestingIsAnErrorNotACrash) {

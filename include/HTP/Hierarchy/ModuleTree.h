@@ -22,8 +22,9 @@ namespace htp {
 
 /// A parameter or a buffer of a module.
 struct Parameter {
-  std::string name;           ///< within its module, such as "weight"
-  bool buffer = false;        ///< a buffer, not a parameter
+  std::string name;      ///< within its module, such as "weight"
+  bool buffer = false;   ///< a buffer, not a parameter
+  bool constant = false; ///< a tensor in the code: torch.export lifts those
   std::vector<int64_t> shape; ///< empty for a scalar
   std::string dtype;          ///< torch's name: "float32", "int64", "bool"
   uint64_t hash = 0;          ///< of the bytes as they lie; 0: not known

@@ -74,6 +74,7 @@ static Parameter readParameter(ParameterAttr attr) {
   Parameter parameter;
   parameter.name = attr.getName().str();
   parameter.buffer = attr.getBuffer();
+  parameter.constant = attr.getConstant();
   parameter.hash = attr.getHash();
   parameter.valuesHash = attr.getValues();
   if (attr.getTied())
@@ -140,7 +141,7 @@ static ArrayAttr writeParameters(const Module &module, Builder &builder) {
     attrs.push_back(ParameterAttr::get(
         builder.getContext(), parameter.name,
         typeOf(parameter, builder.getContext()), parameter.hash,
-        parameter.valuesHash, parameter.buffer,
+        parameter.valuesHash, parameter.buffer, parameter.constant,
         parameter.tied.empty() ? StringAttr()
                                : builder.getStringAttr(parameter.tied)));
   return builder.getArrayAttr(attrs);

@@ -12,7 +12,7 @@
 using namespace htp;
 
 static const char *const kTree = R"({"version": 1, "modules": [
-  {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false, "calls": 1},
+  {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false, "calls": 1, "parameters": []},
   {"path": "0.fc", "class": "Linear", "qualified": "torch.nn.modules.linear.Linear",
    "torch_nn": true, "calls": 3, "aliases": ["head"],
    "parameters": [
@@ -20,8 +20,8 @@ static const char *const kTree = R"({"version": 1, "modules": [
       "hash": "fedcba9876543210", "values_hash": "0000000000000001", "tied": "0.emb.weight"},
      {"name": "scale", "kind": "buffer", "shape": [], "dtype": "bfloat16"}]},
   {"path": "0.emb", "class": "Embedding", "qualified": "torch.nn.modules.sparse.Embedding",
-   "torch_nn": true, "calls": 0},
-  {"path": "0", "class": "Block", "qualified": "demo.Block", "torch_nn": false, "calls": 1}
+   "torch_nn": true, "calls": 0, "parameters": []},
+  {"path": "0", "class": "Block", "qualified": "demo.Block", "torch_nn": false, "calls": 1, "parameters": []}
 ]})";
 
 static std::string text(const ModuleTree &tree) {
@@ -63,9 +63,11 @@ TEST(Hierarchy, JSONErrorsNameThePlace) {
   };
   EXPECT_EQ(errorOf(R"({"modules": [{"path": ""}]})"),
             "missing, expected string at hierarchy.modules[0].class");
-  EXPECT_EQ(errorOf(R"({"modules": [{"path": "a", "class": "A"}]})"),
-            "not a tree at hierarchy.modules: the first module must be the "
-            "root, whose path is empty");
+  EXPECT_EQ(
+      errorOf(
+          R"({"modules": [{"path": "a", "class": "A", "qualified": "", "calls": 0, "torch_nn": false, "parameters": []}]})"),
+      "not a tree at hierarchy.modules: the first module must be the "
+      "root, whose path is empty");
 }
 
 TEST(Hierarchy, EveryDtypeComesBack) {

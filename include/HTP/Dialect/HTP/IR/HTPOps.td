@@ -48,7 +48,8 @@ def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
   let description = [{
     The name within its module, the type, and fingerprints of its contents: one
     of the bytes as they lie, one of the values in any order (it survives a
-    transpose or a reshape). 0 is a fingerprint that nobody computed.
+    transpose or a reshape). 0 is a fingerprint that nobody computed. A
+    `constant` is a tensor in the module's code that torch.export has lifted.
 
     ```mlir
     #htp.parameter<"weight" : tensor<4x2xf32>, hash = 81985529216486895, values = 17>
@@ -60,9 +61,10 @@ def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
     DefaultValuedParameter<"uint64_t", "0">:$hash,
     DefaultValuedParameter<"uint64_t", "0">:$values,
     DefaultValuedParameter<"bool", "false">:$buffer,
+    DefaultValuedParameter<"bool", "false">:$constant,
     OptionalParameter<"::mlir::StringAttr", "path of the parameter whose storage it shares">:$tied);
   let assemblyFormat = [{
-    `<` $name `:` $type (`,` struct($hash, $values, $buffer, $tied)^)? `>`
+    `<` $name `:` $type (`,` struct($hash, $values, $buffer, $constant, $tied)^)? `>`
   }];
 }
 
