@@ -35,6 +35,8 @@ using namespace htp;
 /// An op that other tools made of ops of several modules.
 static constexpr double kSeveralScopes = 0.7;
 static constexpr double kOneScope = 0.99;
+/// An op without a scope in the body of one with a scope.
+static constexpr double kOuterScope = 0.95;
 
 /// What `from=` names; nothing for `auto`, an error for what it cannot be.
 static FailureOr<std::optional<HierarchySource>>
@@ -63,8 +65,18 @@ parseSource(StringRef text, bool hasTrace, Location loc) {
 static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
   SmallVector<Scope, 1> scopes = findScopes(op->getLoc());
   MLIRContext *context = op->getContext();
-  if (scopes.empty())
-    return {};
+  if (scopes.empty()) {
+    // Lowerings build bodies, of loops say, without a location.
+    Operation *outer = op->getParentOp();
+    std::optional<Scope> around;
+    for (; outer && !isa<FunctionOpInterface>(outer) && !around;
+         outer = outer->getParentOp())
+      around = findScope(outer->getLoc());
+    return around
+               ? TagAttr::get(context, around->path, around->call, "location",
+                              kOuterScope, "in the body of an op of the module")
+               : TagAttr();
+  }
   if (scopes.size() == 1)
     return TagAttr::get(context, scopes[0].path, scopes[0].call, "location",
                         kOneScope);
@@ -78,6 +90,15 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
   return TagAttr::get(context, tree[tree.lowestCommonAncestor(modules)].path, 0,
                       "location", kSeveralScopes,
                       "made of ops of several modules", contexts);
+}
+
+/// Initializers of a tagged file keep what it says of them.
+static void readEmbeddedParameters(mlir::ModuleOp module) {
+  module->walk([](Operation *op) {
+    if (StringAttr path = getMetadata(op, kParameterAttr);
+        path && isInitializer(op) && !op->hasAttr(kParameterAttr))
+      op->setAttr(kParameterAttr, path);
+  });
 }
 
 namespace {
@@ -188,6 +209,8 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree,
     }
   });
   attachParameters(tree, evidence.getParameters());
+  if (!known)
+    readEmbeddedParameters(module);
   numNodes += nodes;
   numTagged += tagged;
   if (known)
@@ -221,10 +244,18 @@ void AttachHierarchy::attachParameters(const ModuleTree &tree,
 void AttachHierarchy::checkTraceFits(const ParameterValues &parameters,
                                      size_t nodes, size_t tagged) {
   numParameters += parameters.matched();
-  if (parameters.matched() * 2 >= parameters.total())
+  // Folded norms and quantized weights are no parameters any more, so a few
+  // matches do not prove much as long as the names fit.
+  bool few =
+      parameters.matched() * 2 < parameters.total() && tagged * 2 < nodes;
+  if (!few && !parameters.misfits())
     return;
-  getOperation().emitWarning("the trace may be of another model: ")
+  auto warning =
+      getOperation().emitWarning("the trace may be of another model: ")
       << parameters.matched() << " of its " << parameters.total()
       << " parameters and " << tagged << " of the model's " << nodes
       << " nodes match";
+  if (parameters.misfits())
+    warning << "; " << parameters.misfits()
+            << " initializers have the name of a parameter and another size";
 }

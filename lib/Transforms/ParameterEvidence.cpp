@@ -127,7 +127,9 @@ void ParameterValues::addInitializer(Value value, Attribute contents) {
   ParameterValue result;
   StringRef name = getValueName(value);
   auto named = name.empty() ? std::nullopt : tree.findParameter(name);
-  if (named && sizesFit(value, *named->parameter))
+  bool fits = named && sizesFit(value, *named->parameter);
+  misfitCount += named && !fits && contents;
+  if (fits)
     result.path = name.str();
   else if (!contents || !matchContents(value, contents, result))
     return;

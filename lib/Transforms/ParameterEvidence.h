@@ -49,6 +49,9 @@ public:
   size_t matched() const { return seen.size(); }
   size_t total() const { return count; }
 
+  /// How many initializers have a parameter's name and another size.
+  size_t misfits() const { return misfitCount; }
+
   /// All values, in the graph's order.
   const llvm::MapVector<mlir::Value, ParameterValue> &all() const {
     return values;
@@ -56,7 +59,7 @@ public:
 
 private:
   const ModuleTree &tree;
-  size_t count = 0;
+  size_t count = 0, misfitCount = 0;
   llvm::MapVector<mlir::Value, ParameterValue> values;
   llvm::StringSet<> seen;
 

@@ -5,7 +5,7 @@
 // RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=from=elsewhere 2>&1 | FileCheck %s --check-prefix=FROM
 // RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=from=trace 2>&1 | FileCheck %s --check-prefix=NOTRACE
 // RUN: not htp-opt %t/tree.mlir --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=TREE
-// RUN: htp-opt %t/empty.mlir --htp-attach-hierarchy=trace=%S/Inputs/net.trace.json 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: htp-opt %t/other.mlir -allow-unregistered-dialect --htp-attach-hierarchy=trace=%S/Inputs/net.trace.json 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: htp-opt %t/empty.mlir --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=NOTHING
 
 // GONE: error: no trace: '{{.*}}gone.json': {{[Nn]}}o such file
@@ -14,11 +14,18 @@
 // FROM: error: from=elsewhere is unknown, expected auto, trace, hierarchy, metadata, names or locations
 // NOTRACE: error: from=trace needs a trace, expected trace=FILE
 // TREE: error: the model's metadata 'htp.hierarchy' is broken: missing, expected array at hierarchy.modules
-// OTHER: warning: the trace may be of another model: 0 of its 2 parameters and 0 of the model's 0 nodes match
+// OTHER: warning: the trace may be of another model: 0 of its 2 parameters and 0 of the model's 1 nodes match; 1 initializers have the name of a parameter and another size
 // NOTHING: warning: the model says nothing about its modules
 
 //--- empty.mlir
 module {}
+
+//--- other.mlir
+func.func @f(%x: tensor<2xf32>) {
+  %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<300xf32>} : () -> tensor<300xf32>
+  "t.Relu"(%x) : (tensor<2xf32>) -> ()
+  return
+}
 
 //--- tree.mlir
 module attributes {onnx.metadata_props = [["htp.hierarchy", "{}"]]} {}

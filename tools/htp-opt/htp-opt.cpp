@@ -49,22 +49,26 @@ static void registerSideOutputs() {
        htp::writeSummary});
 }
 
-/// Tags leave the program as metadata of the model.
-static void registerTagOutput() {
-  static llvm::cl::opt<htp::TagStorage> storage(
-      "tag-storage", llvm::cl::desc("Where an ONNX file has its tags"),
+/// Tags become metadata of the model where it is written as ONNX.
+static void registerTagEmbedding() {
+  using htp::TagStorage;
+  static llvm::cl::opt<TagStorage> storage(
+      "tag-storage", llvm::cl::desc("Where the tags of an ONNX file are:"),
       llvm::cl::values(
-          clEnumValN(htp::TagStorage::Metadata, "metadata",
-                     "metadata_props of the nodes"),
-          clEnumValN(htp::TagStorage::Attribute, "attribute",
-                     "attributes of the nodes, which checkers reject")),
-      llvm::cl::init(htp::TagStorage::Metadata),
+          clEnumValN(TagStorage::Metadata, "metadata",
+                     "in metadata_props (default)"),
+          clEnumValN(TagStorage::Attribute, "attribute",
+                     "in the node attributes source_module and "
+                     "hierarchy_tags, which onnx.checker and ONNX Runtime "
+                     "reject")),
+      llvm::cl::init(TagStorage::Metadata),
+      llvm::cl::cat(htp::optionCategory()));
+  static llvm::cl::opt<bool> torchNN(
+      "torch-nn",
+      llvm::cl::desc("Keep the classes of torch.nn as components of tags"),
       llvm::cl::cat(htp::optionCategory()));
   htp::registerExportStep([](mlir::ModuleOp module) {
-    if (storage == htp::TagStorage::Attribute)
-      module.emitWarning("tags are written as node attributes, which "
-                         "onnx.checker and ONNX Runtime reject");
-    htp::embedTags(module, {storage, htp::keepsTorchNN(module)});
+    htp::embedTags(module, {storage, torchNN || htp::keepsTorchNN(module)});
     return mlir::success();
   });
 }
@@ -79,6 +83,6 @@ int main(int argc, char **argv) {
   htp::registerHTPPipelines();
   htp::setModelLoader(htp::readModel);
   registerSideOutputs();
-  registerTagOutput();
+  registerTagEmbedding();
   return htp::optMain(argc, argv, registry);
 }

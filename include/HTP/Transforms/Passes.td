@@ -270,4 +270,31 @@ def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
   let dependentDialects = ["::htp::HTPDialect"];
 }
 
+def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {
+  let summary = "Check the tags of a model, and count what they amount to";
+  let description = [{
+    Errors, with notes that name the evidence or the other place:
+
+    - a node without a tag, a module without a tree
+    - a tag, a context or a parameter's user that is not in the tree
+    - a call that its module never had, a confidence outside of 0 to 1
+    - a location that names another module than the tag
+    - a node in the body of a node of another layer
+
+    Counted on the tags themselves: nodes, tagged nodes, evidence by kind,
+    confidence by tenths, and contaminated nodes: those whose own names place
+    them in one layer and whose tag names another (each is a warning). `report`
+    prints the counts as a remark on the module.
+  }];
+  let options = [
+    Option<"report", "report", "bool", /*default=*/"false",
+           "Print the counts as a remark">
+  ];
+  let statistics = [
+    Statistic<"numNodes", "nodes", "Nodes of the model">,
+    Statistic<"numTagged", "tagged", "Nodes with a tag">,
+    Statistic<"numContaminated", "contaminated", "Nodes that their names place in another layer">
+  ];
+}
+
 #endif // HTP_TRANSFORMS_PASSES_TD

@@ -27,6 +27,10 @@ static constexpr int64_t kMetadataIRVersion = 10;
 /// added to this node, and the model's ir_version before.
 static constexpr StringLiteral kAddedKey = "htp.added";
 static constexpr StringLiteral kIRVersionKey = "htp.ir_version";
+/// Set where tags are node attributes, with the names of those.
+static constexpr StringLiteral kStorageKey = "htp.storage";
+static constexpr StringLiteral kSourceModule = "source_module";
+static constexpr StringLiteral kHierarchyTags = "hierarchy_tags";
 
 static bool isOurs(StringRef key) { return key.starts_with("htp."); }
 
@@ -253,12 +257,12 @@ void Embedder::embedNode(Operation *op, TagAttr tag) const {
 
 void Embedder::embedAttributes(Operation *op, TagAttr tag) const {
   Builder builder(op->getContext());
-  op->setAttr("source_module", builder.getStringAttr(tag.getPath()));
+  op->setAttr(kSourceModule, builder.getStringAttr(tag.getPath()));
   SmallVector<StringRef> names = {tagOf(tag.getPath())};
   for (ContextAttr context : tag.getContexts())
     if (!llvm::is_contained(names, tagOf(context.getPath())))
       names.push_back(tagOf(context.getPath()));
-  op->setAttr("hierarchy_tags", builder.getStrArrayAttr(names));
+  op->setAttr(kHierarchyTags, builder.getStrArrayAttr(names));
 }
 
 /// A parameter's path and the tags of all modules that read it.
@@ -298,6 +302,8 @@ void Embedder::embedModel() {
     module->setAttr(kIRVersion,
                     IntegerAttr::get(current.getType(), kMetadataIRVersion));
   }
+  if (options.storage == TagStorage::Attribute)
+    metadata.add(kStorageKey, "attribute");
   if (!version.empty())
     metadata.add(kIRVersionKey, version);
   setMetadata(module, metadata);
@@ -361,9 +367,14 @@ void removeEmbeddedTags(mlir::ModuleOp module) {
     metadata.removeOurs();
     return metadata;
   };
+  bool inAttributes = model.find(kStorageKey);
   module->walk([&](Operation *op) {
     if (Attribute attr = op->getAttr(kMetadataAttr))
       setMetadata(op, remove(attr));
+    if (inAttributes && isNode(op)) {
+      op->removeAttr(kSourceModule);
+      op->removeAttr(kHierarchyTags);
+    }
   });
   forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
     if (Attribute attr = function.getArgAttr(i, kMetadataAttr))

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-verify-tags: what must hold of a tagged model, and what its tags amount
+// to.
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Hierarchy/TagNames.h"
+#include "HTP/Transforms/Passes.h"
+#include "HTP/Transforms/TagStatistics.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPVERIFYTAGS
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+/// More of the same say nothing new.
+static constexpr size_t kMaxReports = 20;
+
+namespace {
+/// Checks the tags of a model against its tree.
+class TagVerifier {
+public:
+  explicit TagVerifier(HierarchyOp hierarchy)
+      : hierarchy(hierarchy), tree(fromIR(hierarchy)), tags(tree) {}
+
+  const ModuleTree &getTree() const { return tree; }
+
+  /// Each is true where it holds; it has reported what does not.
+  bool checkNode(Operation *op);
+  bool checkParameter(Operation *op);
+
+private:
+  HierarchyOp hierarchy;
+  ModuleTree tree;
+  TagNames tags;
+
+  bool checkPath(Operation *op, StringRef path, StringRef what);
+  bool checkCall(Operation *op, TagAttr tag);
+  bool checkLocation(Operation *op, TagAttr tag);
+  bool checkOuter(Operation *op, TagAttr tag);
+};
+
+struct VerifyTags : htp::impl::HTPVerifyTagsBase<VerifyTags> {
+  using HTPVerifyTagsBase::HTPVerifyTagsBase;
+  void runOnOperation() override;
+
+private:
+  bool check(HierarchyOp hierarchy, TagVerifier &verifier);
+  void count(const TagStatistics &statistics);
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// TagVerifier
+//===----------------------------------------------------------------------===//
+
+/// A note on what a tag rests on, for errors about it.
+static InFlightDiagnostic explain(InFlightDiagnostic diagnostic, Operation *op,
+                                  TagAttr tag) {
+  diagnostic.attachNote(op->getLoc())
+      << "the tag rests on evidence '" << tag.getEvidence() << "'"
+      << (tag.getReason().empty() ? "" : ": ") << tag.getReason();
+  return diagnostic;
+}
+
+bool TagVerifier::checkPath(Operation *op, StringRef path, StringRef what) {
+  if (tree.contains(path))
+    return true;
+  auto diagnostic = op->emitOpError(what) << " names the module '" << path
+                                          << "', which is not in the tree";
+  diagnostic.attachNote(hierarchy.getLoc())
+      << "the nearest module of this tree is '" << tree[tree.nearest(path)].path
+      << "'";
+  return false;
+}
+
+bool TagVerifier::checkCall(Operation *op, TagAttr tag) {
+  int64_t calls = tree[*tree.find(tag.getPath())].calls;
+  // Code of a module may run without a call of forward().
+  if (tag.getCall() >= 0 && tag.getCall() < std::max<int64_t>(calls, 1))
+    return true;
+  explain(op->emitOpError("is tagged with call ")
+              << tag.getCall() << " of the module '" << tag.getPath()
+              << "', expected a call below " << std::max<int64_t>(calls, 1),
+          op, tag);
+  return false;
+}
+
+bool TagVerifier::checkLocation(Operation *op, TagAttr tag) {
+  std::optional<Scope> scope = findScope(op->getLoc());
+  if (!scope || (scope->path == tag.getPath() && scope->call == tag.getCall()))
+    return true;
+  explain(op->emitOpError("is tagged with the module '")
+              << tag.getPath() << "' (call " << tag.getCall()
+              << "), but its location names '" << scope->path << "' (call "
+              << scope->call << ")",
+          op, tag);
+  return false;
+}
+
+/// A node in the body of another (of an If, a Loop, a Scan) is not in another
+/// layer than that one.
+bool TagVerifier::checkOuter(Operation *op, TagAttr tag) {
+  Operation *outer = op->getParentOp();
+  TagAttr outerTag = isNode(outer) ? getTag(outer) : TagAttr();
+  if (!outerTag || !tree.contains(outerTag.getPath()))
+    return true;
+  StringRef inside = tags[*tree.find(tag.getPath())];
+  StringRef around = tags[*tree.find(outerTag.getPath())];
+  if (!inOtherLayer(inside, around))
+    return true;
+  auto diagnostic = op->emitOpError("is tagged ")
+                    << inside << " inside of an op of another layer";
+  diagnostic.attachNote(outer->getLoc())
+      << "the op around it is tagged " << around << " by evidence '"
+      << outerTag.getEvidence() << "'";
+  return false;
+}
+
+bool TagVerifier::checkNode(Operation *op) {
+  TagAttr tag = getTag(op);
+  if (!tag) {
+    auto diagnostic = op->emitOpError("has no tag, expected one on every node");
+    diagnostic.attachNote() << "--htp-propagate-aux-tags tags what has no "
+                               "evidence of its own";
+    return false;
+  }
+  if (!checkPath(op, tag.getPath(), "tag"))
+    return false;
+  double confidence = tag.getConfidenceValue();
+  if (!(confidence >= 0.0 && confidence <= 1.0)) {
+    explain(op->emitOpError("has a confidence of ")
+                << confidence << ", expected one between 0 and 1",
+            op, tag);
+    return false;
+  }
+  for (ContextAttr context : tag.getContexts())
+    if (!checkPath(op, context.getPath(), "a context of the tag"))
+      return false;
+  return checkCall(op, tag) && checkLocation(op, tag) && checkOuter(op, tag);
+}
+
+bool TagVerifier::checkParameter(Operation *op) {
+  if (auto users = op->getAttrOfType<ArrayAttr>(kUsersAttr))
+    for (auto user : users.getAsRange<StringAttr>())
+      if (!checkPath(op, user, "attribute 'htp.users'"))
+        return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier &verifier) {
+  size_t broken = 0;
+  getOperation()->walk([&](Operation *op) {
+    if (broken >= kMaxReports)
+      return WalkResult::interrupt();
+    if (isInitializer(op))
+      broken += !verifier.checkParameter(op);
+    else if (isNode(op))
+      broken += !verifier.checkNode(op);
+    return WalkResult::advance();
+  });
+  if (broken >= kMaxReports)
+    hierarchy.emitRemark("more ops may break the rules; the first ")
+        << kMaxReports << " are reported";
+  return broken == 0;
+}
+
+void VerifyTags::count(const TagStatistics &statistics) {
+  numNodes += statistics.nodes;
+  numTagged += statistics.tagged;
+  numContaminated += statistics.contaminated.size();
+  for (const Contamination &found :
+       ArrayRef(statistics.contaminated).take_front(kMaxReports)) {
+    TagAttr tag = getTag(found.op);
+    explain(found.op->emitWarning("is contaminated: tagged with '")
+                << tag.getPath() << "', but its name '" << found.source
+                << "' places it in '" << found.named << "'",
+            found.op, tag);
+  }
+  if (report)
+    emitRemark(getOperation().getLoc()) << statistics.summary();
+}
+
+void VerifyTags::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  HierarchyOp hierarchy = findHierarchy(module);
+  if (!hierarchy) {
+    module.emitError("has no htp.hierarchy, expected the tree that tags refer "
+                     "to")
+            .attachNote()
+        << "--htp-attach-hierarchy writes it";
+    return signalPassFailure();
+  }
+  TagVerifier verifier(hierarchy);
+  if (!check(hierarchy, verifier))
+    return signalPassFailure();
+  count(TagStatistics(module, verifier.getTree()));
+  markAllAnalysesPreserved();
+}
