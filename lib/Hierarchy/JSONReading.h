@@ -77,7 +77,7 @@ inline bool getHash(const json::Object &object, StringLiteral key,
   return true;
 }
 
-/// Sizes; -1 where one differs from run to run.
+/// Sizes; null where one differs from run to run.
 inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
                      Path path) {
   const json::Array *sizes = value.getAsArray();
@@ -85,8 +85,11 @@ inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
     return reject(path, "expected array");
   for (const auto &[index, size] : llvm::enumerate(*sizes)) {
     std::optional<int64_t> number = size.getAsInteger();
-    if (!number || *number < kDynamicSize)
-      return reject(path.index(index), "expected integer of at least -1");
+    if (size.kind() == json::Value::Null)
+      number = kDynamicSize;
+    else if (!number || *number < 0)
+      return reject(path.index(index),
+                    "expected integer that is not negative, or null");
     shape.push_back(*number);
   }
   return true;

@@ -143,11 +143,15 @@ static std::string hex(uint64_t hash) {
 }
 
 static json::Value toJSON(const Parameter &parameter) {
+  json::Array shape;
+  for (int64_t size : parameter.shape)
+    shape.push_back(size == kDynamicSize ? json::Value(nullptr)
+                                         : json::Value(size));
   json::Object object{{"name", parameter.name},
                       {"kind", parameter.buffer     ? "buffer"
                                : parameter.constant ? "constant"
                                                     : "parameter"},
-                      {"shape", json::Array(parameter.shape)},
+                      {"shape", std::move(shape)},
                       {"dtype", parameter.dtype}};
   if (parameter.hash)
     object["hash"] = hex(parameter.hash);

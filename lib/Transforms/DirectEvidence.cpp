@@ -95,8 +95,18 @@ DirectEvidence::fromParameter(const ParameterValue &parameter,
   return Claim{{parameter.modules.front(), 0}, "parameter", kParameter, reason};
 }
 
-/// All parameters that the node reads must be of one module.
+/// Whether an optimizer may have made `op` out of several: it is an operator of
+/// another domain than ONNX's own.
+static bool maybeFused(Operation *op) {
+  auto domain = op->getAttrOfType<StringAttr>("domain_name");
+  return domain && !domain.empty();
+}
+
+/// All parameters that the node reads must be of one module. A fused node
+/// belongs to the last op in it, which need not be the one with parameters.
 std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
+  if (maybeFused(op))
+    return std::nullopt;
   for (Value result : op->getResults())
     if (const ParameterValue *parameter = parameters.find(result))
       return fromParameter(*parameter, /*copy=*/true);

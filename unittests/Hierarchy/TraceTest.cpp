@@ -15,7 +15,7 @@ static std::string traceWith(std::string ops) {
       {"path": "fc", "class": "Linear", "qualified": "torch.nn.modules.linear.Linear", "torch_nn": true,
        "calls": 2, "parameters": [{"name": "weight", "kind": "parameter", "shape": [2, 3],
          "dtype": "float32", "hash": "00000000000000ff", "values_hash": "ffffffffffffffff"}]}],
-    "inputs": [{"value": 0, "name": "x", "shape": [1, -1], "dtype": "float32"}],
+    "inputs": [{"value": 0, "name": "x", "shape": [1, null], "dtype": "float32"}],
     "ops": )" +
          ops + R"(, "outputs": [{"value": 0}]})";
 }
@@ -112,8 +112,8 @@ TEST(Trace, RejectsWhatTheSchemaRejects) {
   EXPECT_EQ(parameter("00000000000000ff", "00000000000000FF"),
             "expected 16 hexadecimal digits in lower case at "
             "trace.modules[1].parameters[0].hash");
-  EXPECT_EQ(parameter("[2, 3]", "[2, -2]"),
-            "expected integer of at least -1 at "
+  EXPECT_EQ(parameter("[2, 3]", "[2, -1]"),
+            "expected integer that is not negative, or null at "
             "trace.modules[1].parameters[0].shape[1]");
   EXPECT_EQ(parameter("\"parameter\"", "\"thing\""),
             "expected \"parameter\", \"buffer\" or \"constant\" at "

@@ -106,7 +106,9 @@ static LogicalResult verifyAttributes(Operation *op, const OpSchema &schema) {
   const auto &declared = schema.attributes();
   for (NamedAttribute attr : op->getAttrDictionary()) {
     StringRef name = attr.getName();
-    if (isReservedAttrName(name))
+    // Tags as attributes (--tag-storage=attribute) are on any operator.
+    if (isReservedAttrName(name) || name == "source_module" ||
+        name == "hierarchy_tags")
       continue;
     auto it = declared.find(name.str());
     if (it == declared.end())
