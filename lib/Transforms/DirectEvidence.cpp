@@ -22,6 +22,7 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
     : tree(tree), trace(trace), scopes(tree), parameters(module, tree, trace) {
   if (trace)
     traced.emplace(module, *trace, parameters);
+  indexRepeatedReaders(module);
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,6 +103,38 @@ static bool maybeFused(Operation *op) {
   return domain && !domain.empty();
 }
 
+std::string DirectEvidence::readerKey(Operation *op,
+                                      const ParameterValue &parameter) const {
+  return (parameters.identity(parameter.path) + " " + getOpType(op)).str();
+}
+
+void DirectEvidence::indexRepeatedReaders(mlir::ModuleOp module) {
+  forEachNode(module, [&](Operation *op) {
+    if (isCopy(op))
+      return;
+    for (Value operand : op->getOperands()) {
+      const ParameterValue *parameter = parameters.find(operand);
+      if (parameter && parameter->modules.size() == 1 &&
+          tree[parameter->modules.front()].calls > 1)
+        repeatedReaders[readerKey(op, *parameter)].push_back(op);
+    }
+  });
+}
+
+/// The call in which `op` reads the parameter: as many nodes of its type read
+/// it as the module has calls, and they are in the order of the calls.
+int64_t DirectEvidence::callOf(Operation *op,
+                               const ParameterValue &parameter) const {
+  int64_t calls = tree[parameter.modules.front()].calls;
+  if (calls <= 1)
+    return 0;
+  auto it = repeatedReaders.find(readerKey(op, parameter));
+  if (it == repeatedReaders.end() ||
+      it->second.size() != static_cast<size_t>(calls))
+    return 0;
+  return llvm::find(it->second, op) - it->second.begin();
+}
+
 /// All parameters that the node reads must be of one module. A fused node
 /// belongs to the last op in it, which need not be the one with parameters.
 std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
@@ -118,8 +151,10 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
     std::optional<Claim> claim = fromParameter(*parameter, /*copy=*/false);
     if (!claim || (answer && answer->where.module != claim->where.module))
       return std::nullopt;
-    if (!answer)
+    if (!answer) {
       answer = std::move(claim);
+      answer->where.call = callOf(op, *parameter);
+    }
   }
   return answer;
 }

@@ -47,6 +47,9 @@ private:
   ScopeResolver scopes;
   ParameterValues parameters;
   std::optional<TracedNames> traced;
+  /// For modules that run several times: the nodes of one type that read a
+  /// parameter, in order.
+  llvm::StringMap<llvm::SmallVector<mlir::Operation *, 2>> repeatedReaders;
 
   std::optional<Claim> fromNotes(mlir::Operation *op) const;
   std::optional<Claim> fromNodeName(mlir::Operation *op) const;
@@ -56,6 +59,10 @@ private:
   std::optional<Claim> fromParameter(const ParameterValue &parameter,
                                      bool copy) const;
   const TraceOp *tracedOp(mlir::Operation *op) const;
+  std::string readerKey(mlir::Operation *op,
+                        const ParameterValue &parameter) const;
+  void indexRepeatedReaders(mlir::ModuleOp module);
+  int64_t callOf(mlir::Operation *op, const ParameterValue &parameter) const;
 };
 
 } // namespace htp

@@ -59,3 +59,20 @@ func.func @parameters(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> 
   %3 = "t.Gemm"(%1) {onnx_output_names = ["linear_1"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %3 : tensor<2x2xf32>
 }
+
+// -----
+
+// A module that runs twice: the readers of its parameter are in the order of its calls.
+
+// CHECK-LABEL: func @calls
+func.func @calls(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter"
+  %0 = "t.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", call = 1, evidence = "parameter"
+  %1 = "t.MatMul"(%0, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // A fused node may belong to an op without parameters.
+  // CHECK: "t.Custom"(%{{[^)]*}}) {domain_name = "com.microsoft", function_name = "FusedGemm"}
+  %2 = "t.Custom"(%1, %w) {function_name = "FusedGemm", domain_name = "com.microsoft"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}
