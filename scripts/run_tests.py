@@ -82,7 +82,14 @@ def suites(build: Path) -> dict:
 
     def pytest(name: str, folder: str) -> Count:
         report = reports / f"{name}.xml"
-        command = [BIN / "python", "-m", "pytest", "-q", f"--junitxml={report}", folder]
+        command: list[str | Path] = [
+            BIN / "python",
+            "-m",
+            "pytest",
+            "-q",
+            f"--junitxml={report}",
+            folder,
+        ]
         return junit(command, report, HTP_BUILD=str(build))
 
     return {
