@@ -32,7 +32,7 @@ func.func @chain(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: "onnx.Shape"{{.*}}#htp.tag<"layer.1", evidence = "consumer"
   %0 = "onnx.Shape"(%x) : (tensor<4xf32>) -> tensor<1xi64>
   // CHECK: "onnx.Cast"{{.*}}#htp.tag<"layer.1", evidence = "consumer"
-  %1 = "onnx.Cast"(%0) : (tensor<1xi64>) -> tensor<1xi64>
+  %1 = "onnx.Cast"(%0) {to = i64} : (tensor<1xi64>) -> tensor<1xi64>
   %2 = "onnx.Expand"(%y, %1) {htp.tag = #htp.tag<"layer.1">} : (tensor<4xf32>, tensor<1xi64>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }

@@ -22,6 +22,10 @@ constexpr unsigned kRounds = 4, kFreeRounds = 8;
 constexpr BackCost kStrict = {8.0f, 0.5f}, kLenient = {2.0f, 0.3f};
 /// Another order must fit this much better, in nats a node.
 constexpr double kMargin = 0.5;
+/// Candidates this far behind the best one, in nats, are dropped after this
+/// round.
+constexpr float kBeam = 20;
+constexpr unsigned kPruneRound = 1;
 constexpr float kSure = 0.99f, kWorthNaming = 0.01f;
 
 class Aligner {
@@ -36,6 +40,7 @@ public:
 
 private:
   Posterior free(std::vector<float> &evidence);
+  void prune(std::vector<float> &evidence);
   double ordered(llvm::ArrayRef<Index> order, std::vector<float> evidence,
                  BackCost back, unsigned rounds, Posterior &posterior);
   std::vector<Index> resorted(const Posterior &posterior) const;
@@ -93,8 +98,36 @@ Posterior Aligner::free(std::vector<float> &evidence) {
       price[t] =
           costs->many[t] ? 0 : std::max(0.0, price[t] + std::log(demand[t]));
     evidence = messages(observations, states, candidates, posterior, *reach);
+    if (round == kPruneRound) {
+      prune(evidence);
+      posterior.resize(candidates.items.size());
+    }
   }
   return posterior;
+}
+
+/// Drops candidates that nothing speaks for any more.
+void Aligner::prune(std::vector<float> &evidence) {
+  Rows<Candidate> kept;
+  std::vector<float> keptEvidence;
+  for (Index n = 0; n < observations.size(); ++n) {
+    llvm::ArrayRef<Candidate> own = candidates[n];
+    size_t begin = candidates.begins[n];
+    auto score = [&](size_t i) {
+      return std::max(own[i].main, own[i].part) + evidence[begin + i];
+    };
+    float top = -1e30f;
+    for (size_t i = 0; i < own.size(); ++i)
+      top = std::max(top, score(i));
+    for (size_t i = 0; i < own.size(); ++i)
+      if (score(i) > top - kBeam) {
+        kept.push(own[i]);
+        keptEvidence.push_back(evidence[begin + i]);
+      }
+    kept.close();
+  }
+  candidates = std::move(kept);
+  evidence = std::move(keptEvidence);
 }
 
 /// Order and dataflow in turns.

@@ -27,6 +27,7 @@ constexpr float kNever = -1e9;
 
 constexpr Index kMargin = 12; // beyond the anchored neighbours, each side
 constexpr Index kWide = 96;   // stretches wider than this go by kind
+constexpr Index kAround = 24; // and by the place in the file
 
 /// Where in the program a node may lie, given the anchored nodes around it.
 struct Bounds {
@@ -61,6 +62,7 @@ private:
   void findBounds();
   void findReaders();
   void findPlaces();
+  void findCentres();
   void markRead();
   void choose(Index n);
   void chooseByKind(Index n, Index low, Index high);
@@ -81,6 +83,8 @@ private:
   std::vector<Bounds> bounds;
   /// Where the anchored nodes before and after it in the file lie.
   std::vector<std::pair<Index, Index>> places;
+  /// Where it would lie if all nodes between these two were spaced evenly.
+  std::vector<Index> centres;
   std::vector<bool> read;
   llvm::SmallVector<Index> chosen;
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 2> largeShapes;
@@ -188,6 +192,23 @@ void CandidateFinder::findPlaces() {
       last = only(n);
     places[n].second = last;
   }
+}
+
+void CandidateFinder::findCentres() {
+  centres.resize(observations.size());
+  Index lastNode = 0, lastState = 0;
+  auto space = [&](Index node, Index state) {
+    for (Index n = lastNode; n < node; ++n)
+      centres[n] = lastState + int64_t(n - lastNode) * (state - lastState) /
+                                   (node - lastNode);
+    lastNode = node;
+    lastState = state;
+  };
+  for (Index n = 0; n < observations.size(); ++n)
+    if (anchors.states[n].size() == 1 && !observations.list[n].isInput &&
+        !observations.list[n].isOutput)
+      space(n, anchors.states[n].front());
+  space(observations.size(), states.size() - 1);
 }
 
 void CandidateFinder::markRead() {
@@ -367,6 +388,7 @@ void CandidateFinder::choose(Index n) {
     auto [before, after] = places[n];
     if (after >= before && after - before <= kWide)
       addAll(before - 2, after + 2);
+    addAll(centres[n] - kAround, centres[n] + kAround);
     llvm::sort(chosen);
     chosen.erase(llvm::unique(chosen), chosen.end());
   }
@@ -378,6 +400,7 @@ Rows<Candidate> CandidateFinder::run() {
   findBounds();
   findReaders();
   findPlaces();
+  findCentres();
   markRead();
   Rows<Candidate> candidates;
   for (Index n = 0; n < observations.size(); ++n) {
