@@ -26,6 +26,7 @@ void htp::buildTagPipeline(OpPassManager &pm,
   pm.addPass(createHTPPropagateAuxTags());
   if (options.torchNN)
     pm.addPass(createHTPSpellTags({options.torchNN}));
+  pm.addPass(createHTPVerifyTags());
 }
 
 void htp::registerHTPPipelines() {
