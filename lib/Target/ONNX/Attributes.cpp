@@ -125,8 +125,9 @@ static Attribute importValue(const AttributeProto &proto,
   case AttributeProto::STRING:
     return string(proto.s());
   case AttributeProto::INTS:
-    return importList(proto.ints(), context,
-                      [&](int64_t value) { return importInt(value, context); });
+    return importList(proto.ints(), context, [&](int64_t value) -> Attribute {
+      return IntegerAttr::get(IntegerType::get(context, 64), value);
+    });
   case AttributeProto::FLOATS:
     return importList(proto.floats(), context,
                       [&](float value) { return importFloat(value, context); });

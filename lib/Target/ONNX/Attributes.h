@@ -3,7 +3,8 @@
 // AttributeProto ⇄ attributes.
 //
 // INT is si64 (for `to` of Cast, the type that it names, as in onnx-mlir),
-// FLOAT f32, STRING a string, lists are arrays, TENSOR elements, TYPE_PROTO a
+// FLOAT f32, STRING a string, INTS an array of i64,
+// other lists are arrays, TENSOR elements, TYPE_PROTO a
 // type. What an attribute's value does not say stands beside it, in
 // `onnx.attribute_info`; an attribute without such a form stands in
 // `onnx.attributes`, field by field.

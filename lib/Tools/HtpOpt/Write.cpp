@@ -6,6 +6,7 @@
 #include "HTP/Target/ONNX/Export.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
+#include "HTP/Target/ONNX/OnnxMlir.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/Session.h"
 
@@ -78,7 +79,7 @@ static std::set<std::string> locationsIn(Operation *op) {
 }
 
 LogicalResult Session::write(Operation *op, OutputFile &file) {
-  if (options.format != Format::ONNX)
+  if (options.format == Format::Text || options.format == Format::Bytecode)
     if (Error error = placeData(locationsIn(op), file))
       return report(std::move(error));
   switch (options.format) {
@@ -93,6 +94,7 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
     return writeBytecodeToFile(op, file.os(), writer);
   }
   case Format::OnnxMlir:
+    return writeOnnxMlir(op, file);
   case Format::Text: {
     if (config.bytecodeVersionToEmit())
       return op->emitError("bytecode version while not emitting bytecode");
@@ -103,6 +105,29 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
   }
   }
   llvm_unreachable("unknown format");
+}
+
+/// The module as onnx-mlir reads it, with the external data inside.
+LogicalResult Session::writeOnnxMlir(Operation *op, OutputFile &file) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError() << "only a builtin.module can be written for "
+                              "onnx-mlir, found '"
+                           << op->getName() << "'";
+  OwningOpRef<ModuleOp> strict = module.clone();
+  auto read = [&](htp::onnx::ExternalAttr attr) -> Expected<ArrayRef<char>> {
+    auto range = ExternalRange::parse(
+        attr.lookup("location"), attr.lookup("offset"), attr.lookup("length"));
+    if (!range)
+      return range.takeError();
+    return data->bytes(*range, htp::onnx::getRawSize(attr.getType()));
+  };
+  if (failed(convertToOnnxMlir(*strict, read)))
+    return failure();
+  AsmState state(*strict, OpPrintingFlags(), /*locationMap=*/nullptr,
+                 &otherResources);
+  file.os() << OpWithState(*strict, state) << '\n';
+  return success();
 }
 
 /// Brings the data files that the output refers to into the output's folder.

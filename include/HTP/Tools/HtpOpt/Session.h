@@ -58,6 +58,7 @@ private:
   llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
   llvm::LogicalResult write(mlir::Operation *op, OutputFile &file);
   llvm::LogicalResult writeONNX(mlir::Operation *op, OutputFile &file);
+  llvm::LogicalResult writeOnnxMlir(mlir::Operation *op, OutputFile &file);
   llvm::Error placeData(const std::set<std::string> &locations,
                         const OutputFile &file);
 

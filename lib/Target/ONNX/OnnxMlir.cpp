@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Target/ONNX/OnnxMlir.h"
+
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+#include "OnnxMlirOps.h"
+#include "ProtoAttr.h"
+#include "Types.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+#include "onnx/defs/data_type_utils.h"
+#include "onnx/defs/schema.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace htp;
+using ::onnx::AttributeProto;
+using ::onnx::OpSchema;
+using Parameter = OpSchema::FormalParameter;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// Types of HTP's that onnx-mlir does not have become `none`.
+static Type convertType(Type type) {
+  MLIRContext *context = type.getContext();
+  auto container = [&](Type element, auto make) -> Type {
+    Type converted = convertType(element);
+    if (isa<NoneType>(converted))
+      return converted;
+    return make(converted);
+  };
+  return llvm::TypeSwitch<Type, Type>(type)
+      .Case([&](htp::onnx::SeqType seq) {
+        return container(seq.getElementType(), [&](Type element) {
+          return htp::onnx::SeqType::get(context, element);
+        });
+      })
+      .Case([&](htp::onnx::OptType opt) {
+        return container(opt.getElementType(), [&](Type element) {
+          return htp::onnx::OptType::get(context, element);
+        });
+      })
+      .Case<htp::onnx::MapType, htp::onnx::OpaqueType,
+            htp::onnx::SparseTensorType>(
+          [&](Type) { return NoneType::get(context); })
+      .Default(type);
+}
+
+/// The formal parameter of operand or result `index`; null beyond the last.
+static const Parameter *getParameter(const std::vector<Parameter> &parameters,
+                                     unsigned index) {
+  if (index < parameters.size())
+    return &parameters[index];
+  if (!parameters.empty() &&
+      parameters.back().GetOption() == OpSchema::Variadic)
+    return &parameters.back();
+  return nullptr;
+}
+
+static bool accepts(const Parameter &parameter, Type type) {
+  if (isa<NoneType>(type))
+    return parameter.GetOption() == OpSchema::Optional;
+  ::onnx::TypeProto proto;
+  exportType(type, proto);
+  if (proto.value_case() == ::onnx::TypeProto::VALUE_NOT_SET)
+    return false;
+  return parameter.GetTypes().count(
+      ::onnx::Utils::DataTypeUtils::ToType(proto));
+}
+
+/// A tensor type for a result of which nothing is known: with the element type
+/// of an operand that has the same type by the schema, or else any that fits.
+static Type guessType(const OpSchema &schema, const Parameter &parameter,
+                      ValueRange operands) {
+  MLIRContext *context = nullptr;
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    context = operand.getContext();
+    const Parameter *input = getParameter(schema.inputs(), index);
+    auto tensor = dyn_cast<TensorType>(operand.getType());
+    if (input && tensor && input->GetTypeStr() == parameter.GetTypeStr())
+      return UnrankedTensorType::get(tensor.getElementType());
+  }
+  if (!context)
+    return {};
+  for (int32_t dataType = 1; dataType <= ::onnx::TensorProto::DataType_MAX;
+       ++dataType) {
+    Type element = htp::onnx::getElementType(dataType, context);
+    if (Type type = UnrankedTensorType::get(element); accepts(parameter, type))
+      return type;
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Converter {
+public:
+  explicit Converter(ReadExternal readExternal) : readExternal(readExternal) {}
+
+  LogicalResult convert(func::FuncOp function);
+
+private:
+  LogicalResult convert(Operation *op);
+  LogicalResult convert(Block &block);
+  bool fit(Operation *op, const OpSchema &schema,
+           SmallVectorImpl<NamedAttribute> &attrs,
+           SmallVectorImpl<Type> &types);
+  Operation *makeNode(Operation *op, const OnnxMlirOp &target,
+                      ArrayRef<NamedAttribute> attrs, ArrayRef<Type> types);
+  Operation *makeCustom(Operation *op);
+  FailureOr<Attribute> convertValue(Operation *op, Attribute value);
+  Value getNoValue(OpBuilder &builder, Operation *op);
+
+  ReadExternal readExternal;
+};
+} // namespace
+
+/// External data is read; everything else stays.
+FailureOr<Attribute> Converter::convertValue(Operation *op, Attribute value) {
+  auto external = dyn_cast<htp::onnx::ExternalAttr>(value);
+  if (!external)
+    return value;
+  auto bytes = readExternal(external);
+  if (!bytes) {
+    op->emitError() << toString(bytes.takeError());
+    return failure();
+  }
+  StringRef name = "external";
+  if (auto names = op->getAttrOfType<ArrayAttr>(htp::onnx::kOutputNames))
+    if (auto first = dyn_cast<StringAttr>(*names.begin()))
+      name = first.getValue();
+  return Attribute(
+      getBorrowedResource(external.getType(), name, *bytes, nullptr));
+}
+
+/// Whether the node is one of `schema`; collects its attributes and the types
+/// of its results, with those that are missing at the end.
+bool Converter::fit(Operation *op, const OpSchema &schema,
+                    SmallVectorImpl<NamedAttribute> &attrs,
+                    SmallVectorImpl<Type> &types) {
+  if (op->hasAttr("onnx.attributes") || op->hasAttr("sparse_value"))
+    return false;
+  int inputs = op->getNumOperands(), outputs = op->getNumResults();
+  if (inputs < schema.min_input() || inputs > schema.max_input() ||
+      outputs < schema.min_output() || outputs > schema.max_output())
+    return false;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (!accepts(*getParameter(schema.inputs(), index), operand.getType()))
+      return false;
+  for (NamedAttribute attr : op->getAttrDictionary()) {
+    if (htp::onnx::isReservedAttrName(attr.getName()))
+      continue;
+    if (!schema.attributes().count(attr.getName().str()))
+      return false;
+    attrs.push_back(attr);
+  }
+  for (const auto &[name, attribute] : schema.attributes())
+    if (attribute.required && attribute.type != AttributeProto::GRAPH &&
+        !op->hasAttr(name))
+      return false;
+  for (Value result : op->getResults()) {
+    Type type = convertType(result.getType());
+    const Parameter &parameter = *getParameter(schema.outputs(), types.size());
+    if (!accepts(parameter, type) && isa<NoneType>(type))
+      type = guessType(schema, parameter, op->getOperands());
+    if (!type || !accepts(parameter, type))
+      return false;
+    types.push_back(type);
+  }
+  while (types.size() < schema.outputs().size() &&
+         schema.outputs()[types.size()].GetOption() != OpSchema::Variadic)
+    types.push_back(NoneType::get(op->getContext()));
+  return true;
+}
+
+Value Converter::getNoValue(OpBuilder &builder, Operation *op) {
+  return htp::onnx::NoValueOp::create(
+      builder, op->getLoc(), builder.getNoneType(), builder.getUnitAttr());
+}
+
+/// The names of a subgraph's inputs and outputs, as onnx-mlir has them.
+static void addSubgraphNames(Operation *op, OperationState &state) {
+  auto graphs = op->getAttrOfType<ArrayAttr>("onnx.graphs");
+  if (!graphs || graphs.empty())
+    return;
+  auto first = dyn_cast<DictionaryAttr>(graphs[0]);
+  auto add = [&](StringRef from, StringRef to) {
+    auto entries = first ? first.getAs<ArrayAttr>(from) : ArrayAttr();
+    if (!entries)
+      return;
+    SmallVector<Attribute> names;
+    for (Attribute entry : entries) {
+      auto dict = dyn_cast<DictionaryAttr>(entry);
+      names.push_back(dict ? dict.get("name") : entry);
+    }
+    state.addAttribute(to, ArrayAttr::get(op->getContext(), names));
+  };
+  add("inputs", "input_names");
+  add("outputs", "output_names");
+}
+
+static void addNodeName(Operation *op, OperationState &state) {
+  auto name = op->getAttrOfType<StringAttr>(htp::onnx::kNodeName);
+  // Names are bookkeeping of nodes; constants print nothing but their value.
+  if (name && htp::onnx::getOpType(op) != "Constant")
+    state.addAttribute(htp::onnx::kNodeName, name);
+}
+
+Operation *Converter::makeNode(Operation *op, const OnnxMlirOp &target,
+                               ArrayRef<NamedAttribute> attrs,
+                               ArrayRef<Type> types) {
+  OpBuilder builder(op);
+  OperationState state(op->getLoc(), target.name);
+  state.addOperands(op->getOperands());
+  const auto &inputs = target.schema->inputs();
+  while (state.operands.size() < inputs.size() &&
+         inputs[state.operands.size()].GetOption() != OpSchema::Variadic)
+    state.addOperands(getNoValue(builder, op));
+  state.addAttributes(attrs);
+  state.addTypes(types);
+  addNodeName(op, state);
+  for (Region &region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  if (op->getNumRegions())
+    addSubgraphNames(op, state);
+  return builder.create(state);
+}
+
+/// Subgraphs of a custom operator have no place there.
+Operation *Converter::makeCustom(Operation *op) {
+  OpBuilder builder(op);
+  OperationState state(op->getLoc(), "onnx.Custom");
+  state.addOperands(op->getOperands());
+  for (Type type : op->getResultTypes())
+    state.addTypes(convertType(type));
+  for (NamedAttribute attr : op->getAttrDictionary())
+    if (!htp::onnx::isReservedAttrName(attr.getName()))
+      state.addAttribute(attr.getName(), attr.getValue());
+  if (!isa<htp::onnx::CustomOp>(op)) {
+    state.addAttribute("function_name",
+                       builder.getStringAttr(htp::onnx::getOpType(op)));
+    StringRef domain = htp::onnx::getDomain(op);
+    if (!domain.empty())
+      state.addAttribute("domain_name", builder.getStringAttr(domain));
+  }
+  addNodeName(op, state);
+  return builder.create(state);
+}
+
+LogicalResult Converter::convert(Operation *op) {
+  for (StringRef name : {"value", "sparse_value"})
+    if (Attribute value = op->getAttr(name)) {
+      FailureOr<Attribute> converted = convertValue(op, value);
+      if (failed(converted))
+        return failure();
+      op->setAttr(name, *converted);
+    }
+  StringRef domain = htp::onnx::getDomain(op);
+  std::optional<OnnxMlirOp> target;
+  if (!isa<htp::onnx::CustomOp>(op))
+    target = findOnnxMlirOp(htp::onnx::getOpType(op), domain,
+                            htp::onnx::getOpsetVersion(op, domain));
+  SmallVector<NamedAttribute> attrs;
+  SmallVector<Type> types;
+  Operation *replacement = target && fit(op, *target->schema, attrs, types)
+                               ? makeNode(op, *target, attrs, types)
+                               : makeCustom(op);
+  op->replaceAllUsesWith(
+      replacement->getResults().take_front(op->getNumResults()));
+  op->erase();
+  for (Region &region : replacement->getRegions())
+    for (Block &block : region)
+      if (failed(convert(block)))
+        return failure();
+  return success();
+}
+
+LogicalResult Converter::convert(Block &block) {
+  for (BlockArgument argument : block.getArguments())
+    argument.setType(convertType(argument.getType()));
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<htp::onnx::ReturnOp, htp::onnx::YieldOp, htp::onnx::NoValueOp>(op))
+      continue;
+    if (isa<func::CallOp>(op)) {
+      for (NamedAttribute attr : llvm::to_vector(op.getDiscardableAttrs()))
+        if (attr.getName() != htp::onnx::kNodeName)
+          op.removeDiscardableAttr(attr.getName());
+      continue;
+    }
+    if (op.getName().getDialectNamespace() != "onnx")
+      return op.emitError()
+             << "'" << op.getName() << "' is not known to onnx-mlir";
+    if (failed(convert(&op)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions and the module
+//===----------------------------------------------------------------------===//
+
+static DictionaryAttr keepNames(DictionaryAttr attrs, MLIRContext *context) {
+  NamedAttrList kept;
+  if (attrs)
+    for (NamedAttribute attr : attrs)
+      if (attr.getName() == "onnx.name" || attr.getName() == "onnx.dim_params")
+        kept.append(attr);
+  return kept.getDictionary(context);
+}
+
+LogicalResult Converter::convert(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  Block &block = function.getBody().front();
+  if (failed(convert(block)))
+    return failure();
+  function.setType(FunctionType::get(context, block.getArgumentTypes(),
+                                     block.getTerminator()->getOperandTypes()));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    function.setArgAttrs(i, keepNames(function.getArgAttrDict(i), context));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    function.setResultAttrs(i,
+                            keepNames(function.getResultAttrDict(i), context));
+  return success();
+}
+
+static void removeAttrs(Operation *op) {
+  for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
+    op->removeDiscardableAttr(attr.getName());
+}
+
+LogicalResult htp::convertToOnnxMlir(ModuleOp module,
+                                     ReadExternal readExternal) {
+  llvm::StringSet<> called;
+  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  Converter converter(readExternal);
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    // Calls of model-local functions are onnx.Custom there.
+    bool isUnused = function && function.isPrivate() &&
+                    !called.contains(function.getSymName());
+    if (isUnused || (!function && !isa<htp::onnx::EntryPointOp>(op))) {
+      op.erase();
+      continue;
+    }
+    if (function && !function.isDeclaration() &&
+        failed(converter.convert(function)))
+      return failure();
+  }
+  // The opset imports had to stay until here.
+  for (auto function : module.getOps<func::FuncOp>())
+    removeAttrs(function);
+  removeAttrs(module);
+  return success();
+}

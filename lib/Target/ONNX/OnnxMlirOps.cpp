@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OnnxMlirOps.h"
+
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "onnx/defs/schema.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace htp;
+using llvm::StringRef;
+
+/// onnx-mlir has the operators of these opsets, in their newest version.
+static int64_t getBaseline(StringRef domain) {
+  if (domain.empty())
+    return 22;
+  if (domain == "ai.onnx.ml")
+    return 5;
+  if (domain == "ai.onnx.preview.training")
+    return 1;
+  return 0;
+}
+
+namespace {
+struct Versions {
+  llvm::StringLiteral opType;
+  llvm::SmallVector<int64_t, 5> versions; // newest first; empty: not there
+};
+} // namespace
+
+/// Where that is not so: operators with several versions, with an older one,
+/// and those that are left out.
+static const Versions *findException(StringRef opType) {
+  static const Versions kExceptions[] = {
+      {"Clip", {13, 12, 11, 6}},
+      {"DFT", {20, 17}},
+      {"GridSample", {22, 16}},
+      {"GroupNormalization", {21, 18}},
+      {"Pad", {21, 18, 13, 11, 2}},
+      {"ReduceL1", {18, 13}},
+      {"ReduceL2", {18, 13}},
+      {"ReduceLogSum", {18, 13}},
+      {"ReduceLogSumExp", {18, 13}},
+      {"ReduceMax", {20, 18, 13}},
+      {"ReduceMean", {18, 13}},
+      {"ReduceMin", {20, 18, 13}},
+      {"ReduceProd", {18, 13}},
+      {"ReduceSum", {13, 11}},
+      {"ReduceSumSquare", {18, 13}},
+      {"Resize", {19, 18, 13, 11, 10}},
+      {"Softmax", {13, 11}},
+      {"Split", {18, 13, 11}},
+      {"Squeeze", {21, 11}},
+      {"Unsqueeze", {21, 11}},
+      {"Upsample", {10, 7}},
+      {"CastLike", {19}},
+      {"Constant", {19}},
+      {"ConstantOfShape", {20}},
+      {"DequantizeLinear", {19}},
+      {"GlobalLpPool", {2}},
+      {"LabelEncoder", {2}},
+      {"QLinearMatMul", {10}},
+      {"QuantizeLinear", {19}},
+      {"TreeEnsembleClassifier", {1}},
+      {"TreeEnsembleRegressor", {1}},
+      {"AffineGrid", {}},
+      {"ImageDecoder", {}},
+      {"RegexFullMatch", {}},
+      {"StringConcat", {}},
+      {"StringSplit", {}},
+      {"TreeEnsemble", {}},
+  };
+  const auto *it = llvm::find_if(kExceptions, [&](const Versions &entry) {
+    return entry.opType == opType;
+  });
+  return it == std::end(kExceptions) ? nullptr : it;
+}
+
+std::optional<OnnxMlirOp>
+htp::findOnnxMlirOp(StringRef opType, StringRef domain, int64_t opsetVersion) {
+  const Versions *exception = findException(opType);
+  if (!exception) {
+    const ::onnx::OpSchema *schema =
+        onnx::findSchema(opType, domain, getBaseline(domain));
+    if (!schema || getBaseline(domain) == 0 || schema->Deprecated())
+      return std::nullopt;
+    return OnnxMlirOp{("onnx." + opType).str(), schema};
+  }
+  if (exception->versions.empty())
+    return std::nullopt;
+  // The newest that the opset has; the oldest for what is older still.
+  int64_t chosen = exception->versions.back();
+  for (int64_t version : llvm::reverse(exception->versions))
+    if (version <= opsetVersion)
+      chosen = version;
+  const ::onnx::OpSchema *schema = onnx::findSchema(opType, domain, chosen);
+  if (!schema)
+    return std::nullopt;
+  std::string name = ("onnx." + opType).str();
+  if (chosen != exception->versions.front())
+    name += "V" + std::to_string(chosen);
+  return OnnxMlirOp{name, schema};
+}
