@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
 #include "mlir/IR/Builders.h"

@@ -128,5 +128,21 @@ SmallVector<StringRef> htp::onnx::getRegionNames(Operation *op) {
 }
 
 bool htp::onnx::isReservedAttrName(StringRef name) {
-  return name == kNodeName || name == kOutputNames || name.contains('.');
+  // The last three are onnx-mlir's, on operations with regions.
+  return name == kNodeName || name == kOutputNames || name.contains('.') ||
+         name == "input_names" || name == "output_names" ||
+         name == "input_dim_params";
+}
+
+DictionaryAttr htp::onnx::getAllAttrs(Operation *op) {
+  if (op->isRegistered())
+    return op->getAttrDictionary();
+  auto properties =
+      dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+  if (!properties)
+    return op->getAttrDictionary();
+  NamedAttrList attrs(properties);
+  for (NamedAttribute attr : op->getAttrDictionary())
+    attrs.set(attr.getName(), attr.getValue());
+  return attrs.getDictionary(op->getContext());
 }

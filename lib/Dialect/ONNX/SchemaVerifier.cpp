@@ -166,8 +166,37 @@ static LogicalResult verifyRegions(Operation *op, const OpSchema &schema) {
   return success();
 }
 
+/// Whether numbers of operands and results and names of attributes fit.
+static bool fits(Operation *op, const OpSchema &schema) {
+  int inputs = op->getNumOperands(), outputs = op->getNumResults();
+  if (inputs < schema.min_input() || inputs > schema.max_input() ||
+      outputs < schema.min_output() || outputs > schema.max_output())
+    return false;
+  return llvm::all_of(op->getAttrDictionary(), [&](NamedAttribute attr) {
+    return isReservedAttrName(attr.getName()) ||
+           schema.attributes().count(attr.getName().str());
+  });
+}
+
+/// The schema to check against. onnx-mlir's text has no opset imports; there,
+/// the newest version that the operation can be.
+static const OpSchema *selectSchema(Operation *op) {
+  StringRef opType = getOpType(op), domain = getDomain(op);
+  int64_t version = getOpsetVersion(op, domain);
+  const OpSchema *newest = findSchema(opType, domain, version);
+  if (version != 0)
+    return newest;
+  for (const OpSchema *schema = newest; schema && !fits(op, *schema);) {
+    int64_t older = schema->SinceVersion() - 1;
+    schema = older > 0 ? findSchema(opType, domain, older) : nullptr;
+    if (schema && fits(op, *schema))
+      return schema;
+  }
+  return newest;
+}
+
 LogicalResult htp::onnx::verifyAgainstSchema(Operation *op) {
-  const OpSchema *schema = findSchema(op);
+  const OpSchema *schema = selectSchema(op);
   // Newer or older than what the library knows: nothing to check against.
   if (!schema)
     return success();

@@ -87,6 +87,13 @@ static bool imports(const MessageT &message, StringRef domain) {
   });
 }
 
+template <typename MessageT>
+static void addImport(MessageT &message, StringRef domain, int64_t version) {
+  auto &added = *message.add_opset_import();
+  added.set_domain(domain.str());
+  added.set_version(version);
+}
+
 /// A function made by a pass uses the versions that the model uses.
 static void importOpsets(const ModelProto &model, FunctionProto &function) {
   forEachNode(function.node(), [&](const NodeProto &node) {
@@ -95,13 +102,12 @@ static void importOpsets(const ModelProto &model, FunctionProto &function) {
       domain = "";
     if (imports(function, domain))
       return;
-    auto &added = *function.add_opset_import();
-    added.set_domain(domain.str());
-    added.set_version(1);
+    int64_t version = 1;
     for (const auto &entry : model.opset_import())
       if (entry.domain() == domain ||
           (domain.empty() && entry.domain() == "ai.onnx"))
-        added.set_version(entry.version());
+        version = entry.version();
+    addImport(function, domain, version);
   });
 }
 
@@ -117,11 +123,8 @@ static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
     if (function->hasAttr("onnx.opset_import"))
       continue;
     importOpsets(model, proto);
-    if (!imports(model, proto.domain())) {
-      auto &added = *model.add_opset_import();
-      added.set_domain(proto.domain());
-      added.set_version(1);
-    }
+    if (!imports(model, proto.domain()))
+      addImport(model, proto.domain(), 1);
   }
   return success();
 }
@@ -138,5 +141,14 @@ LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
   if (failed(exportModelFields(module, model, writer)) ||
       failed(exporter.exportGraph(mainGraph, *model.mutable_graph())))
     return failure();
-  return exportFunctions(module, mainGraph, exporter, model);
+  if (failed(exportFunctions(module, mainGraph, exporter, model)))
+    return failure();
+  // IR that did not come from a model does not say which domains it uses.
+  if (!module->hasAttr("onnx.opset_import") &&
+      !module->hasAttr("onnx.incomplete"))
+    forEachNode(model.graph().node(), [&](const NodeProto &node) {
+      if (!imports(model, node.domain()))
+        addImport(model, node.domain(), 1);
+    });
+  return success();
 }

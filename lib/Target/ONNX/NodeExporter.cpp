@@ -16,9 +16,13 @@ using ::onnx::NodeProto;
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// onnx-mlir has old versions of a few operators as SoftmaxV11: without the
-/// suffix if that is an operator that ONNX has.
-static StringRef stripVersion(StringRef opType) {
+/// The operator of an operation of onnx-mlir's: it has old versions of a few
+/// operators as SoftmaxV11, and some by names of its own.
+static StringRef getStandardName(StringRef opType) {
+  if (opType == "MaxPoolSingleOut")
+    return "MaxPool";
+  if (opType == "BatchNormalizationInferenceMode")
+    return "BatchNormalization";
   StringRef digits = opType.substr(opType.find_last_not_of("0123456789") + 1);
   StringRef base = opType.drop_back(digits.size());
   if (digits.empty() || !base.consume_back("V") ||
@@ -52,7 +56,7 @@ LogicalResult GraphExporter::exportOperator(Operation *op, NodeProto &node) {
       node.set_domain(domain.str());
     return success();
   }
-  StringRef opType = stripVersion(op->getName().stripDialect());
+  StringRef opType = getStandardName(op->getName().stripDialect());
   node.set_op_type(opType.str());
   StringRef domain = htp::onnx::findDomain(opType).value_or("");
   if (StringAttr recorded = text("onnx.domain", op))
@@ -73,7 +77,8 @@ void GraphExporter::nameResults(Operation *op) {
                                                    : getRecordedName(result);
     // An output that is not named is not wanted, unless something uses it.
     if (wanted.empty() && result.use_empty() &&
-        op->hasAttr(htp::onnx::kOutputNames))
+        (op->hasAttr(htp::onnx::kOutputNames) ||
+         isa<NoneType>(result.getType())))
       continue;
     names.assign(result, wanted, htp::onnx::getOpType(op));
   }
@@ -94,7 +99,7 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
   static constexpr StringRef kTaken[] = {"attribute", "domain",  "input",
                                          "name",      "op_type", "output"};
   SmallVector<NamedAttribute> fields;
-  for (NamedAttribute attr : op->getAttrDictionary()) {
+  for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     StringRef name = attr.getName();
     if (!name.consume_front("onnx.") || llvm::is_contained(kTaken, name))
       continue;
@@ -138,7 +143,7 @@ LogicalResult GraphExporter::exportAttributes(Operation *op, NodeProto &node) {
     return infos ? infos.getAs<DictionaryAttr>(name) : DictionaryAttr();
   };
   bool isCustom = isa<htp::onnx::CustomOp>(op), isCall = isa<func::CallOp>(op);
-  for (NamedAttribute attr : op->getAttrDictionary()) {
+  for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     StringRef name = attr.getName();
     if (htp::onnx::isReservedAttrName(name) ||
         (isCustom && (name == "function_name" || name == "domain_name")) ||

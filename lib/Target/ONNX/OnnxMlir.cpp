@@ -96,6 +96,14 @@ static Type guessType(const OpSchema &schema, const Parameter &parameter,
   return {};
 }
 
+/// The same without a schema: the element type of the first tensor.
+static Type guessType(ValueRange operands, Builder &builder) {
+  for (Value operand : operands)
+    if (auto tensor = dyn_cast<TensorType>(operand.getType()))
+      return UnrankedTensorType::get(tensor.getElementType());
+  return UnrankedTensorType::get(builder.getF32Type());
+}
+
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
@@ -155,7 +163,7 @@ bool Converter::fit(Operation *op, const OpSchema &schema,
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (!accepts(*getParameter(schema.inputs(), index), operand.getType()))
       return false;
-  for (NamedAttribute attr : op->getAttrDictionary()) {
+  for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     if (htp::onnx::isReservedAttrName(attr.getName()))
       continue;
     if (!schema.attributes().count(attr.getName().str()))
@@ -239,9 +247,14 @@ Operation *Converter::makeCustom(Operation *op) {
   OpBuilder builder(op);
   OperationState state(op->getLoc(), "onnx.Custom");
   state.addOperands(op->getOperands());
-  for (Type type : op->getResultTypes())
-    state.addTypes(convertType(type));
-  for (NamedAttribute attr : op->getAttrDictionary())
+  for (Value result : op->getResults()) {
+    Type type = convertType(result.getType());
+    // Users want a tensor; most custom operators keep the element type.
+    if (isa<NoneType>(result.getType()) && !result.use_empty())
+      type = guessType(op->getOperands(), builder);
+    state.addTypes(type);
+  }
+  for (NamedAttribute attr : htp::onnx::getAllAttrs(op))
     if (!htp::onnx::isReservedAttrName(attr.getName()))
       state.addAttribute(attr.getName(), attr.getValue());
   if (!isa<htp::onnx::CustomOp>(op)) {
@@ -264,15 +277,19 @@ LogicalResult Converter::convert(Operation *op) {
       op->setAttr(name, *converted);
     }
   StringRef domain = htp::onnx::getDomain(op);
-  std::optional<OnnxMlirOp> target;
+  SmallVector<OnnxMlirOp> targets;
   if (!isa<htp::onnx::CustomOp>(op))
-    target = findOnnxMlirOp(htp::onnx::getOpType(op), domain,
-                            htp::onnx::getOpsetVersion(op, domain));
-  SmallVector<NamedAttribute> attrs;
-  SmallVector<Type> types;
-  Operation *replacement = target && fit(op, *target->schema, attrs, types)
-                               ? makeNode(op, *target, attrs, types)
-                               : makeCustom(op);
+    targets = findOnnxMlirOps(htp::onnx::getOpType(op), domain,
+                              htp::onnx::getOpsetVersion(op, domain));
+  Operation *replacement = nullptr;
+  for (const OnnxMlirOp &target : targets) {
+    SmallVector<NamedAttribute> attrs;
+    SmallVector<Type> types;
+    if (!replacement && fit(op, *target.schema, attrs, types))
+      replacement = makeNode(op, target, attrs, types);
+  }
+  if (!replacement)
+    replacement = makeCustom(op);
   op->replaceAllUsesWith(
       replacement->getResults().take_front(op->getNumResults()));
   op->erase();

@@ -77,28 +77,28 @@ static const Versions *findException(StringRef opType) {
   return it == std::end(kExceptions) ? nullptr : it;
 }
 
-std::optional<OnnxMlirOp>
-htp::findOnnxMlirOp(StringRef opType, StringRef domain, int64_t opsetVersion) {
+llvm::SmallVector<OnnxMlirOp>
+htp::findOnnxMlirOps(StringRef opType, StringRef domain, int64_t opsetVersion) {
+  std::string name = ("onnx." + opType).str();
   const Versions *exception = findException(opType);
   if (!exception) {
     const ::onnx::OpSchema *schema =
         onnx::findSchema(opType, domain, getBaseline(domain));
     if (!schema || getBaseline(domain) == 0 || schema->Deprecated())
-      return std::nullopt;
-    return OnnxMlirOp{("onnx." + opType).str(), schema};
+      return {};
+    return {OnnxMlirOp{name, schema}};
   }
-  if (exception->versions.empty())
-    return std::nullopt;
-  // The newest that the opset has; the oldest for what is older still.
-  int64_t chosen = exception->versions.back();
-  for (int64_t version : llvm::reverse(exception->versions))
+  llvm::SmallVector<OnnxMlirOp> found;
+  for (int64_t version : llvm::reverse(exception->versions)) {
+    const ::onnx::OpSchema *schema = onnx::findSchema(opType, domain, version);
+    if (!schema)
+      continue;
+    // What is older than the one that suits is of no use.
     if (version <= opsetVersion)
-      chosen = version;
-  const ::onnx::OpSchema *schema = onnx::findSchema(opType, domain, chosen);
-  if (!schema)
-    return std::nullopt;
-  std::string name = ("onnx." + opType).str();
-  if (chosen != exception->versions.front())
-    name += "V" + std::to_string(chosen);
-  return OnnxMlirOp{name, schema};
+      found.clear();
+    bool isNewest = version == exception->versions.front();
+    found.push_back(
+        {isNewest ? name : name + "V" + std::to_string(version), schema});
+  }
+  return found;
 }

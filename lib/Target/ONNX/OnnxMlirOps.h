@@ -5,9 +5,9 @@
 #ifndef HTP_LIB_TARGET_ONNX_ONNXMLIROPS_H
 #define HTP_LIB_TARGET_ONNX_ONNXMLIROPS_H
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
-#include <optional>
 #include <string>
 
 namespace onnx {
@@ -22,11 +22,12 @@ struct OnnxMlirOp {
   const ::onnx::OpSchema *schema; // what it is made after
 };
 
-/// The operation that onnx-mlir's importer uses for the operator at this opset
-/// version, if it has one.
-std::optional<OnnxMlirOp> findOnnxMlirOp(llvm::StringRef opType,
-                                         llvm::StringRef domain,
-                                         int64_t opsetVersion);
+/// The operations that onnx-mlir has for the operator, those that suit the
+/// opset version best first: the newest that is not newer, then the newer ones,
+/// which may only add types.
+llvm::SmallVector<OnnxMlirOp> findOnnxMlirOps(llvm::StringRef opType,
+                                              llvm::StringRef domain,
+                                              int64_t opsetVersion);
 
 } // namespace htp
 
