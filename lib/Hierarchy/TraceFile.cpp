@@ -41,18 +41,18 @@ static std::string textOf(StringRef file) {
 static Expected<Trace> traceArchive(StringRef archive) {
   ErrorOr<std::string> program = findTraceProgram();
   if (!program)
-    return fileError(archive,
-                     "an archive of PyTorch needs htp-trace, which is neither "
-                     "beside this program nor on PATH; run it elsewhere and "
-                     "give the trace.json");
+    return createStringError(
+        "an archive of PyTorch needs htp-trace, which is neither "
+        "beside this program nor on PATH; run it elsewhere and "
+        "give the trace.json");
   SmallString<128> output, messages;
   if (std::error_code code =
           sys::fs::createTemporaryFile("htp-trace", "json", output))
-    return fileError(archive, "no temporary file: " + code.message());
+    return createStringError("no temporary file: " + code.message());
   FileRemover removeOutput(output);
   if (std::error_code code =
           sys::fs::createTemporaryFile("htp-trace", "txt", messages))
-    return fileError(archive, "no temporary file: " + code.message());
+    return createStringError("no temporary file: " + code.message());
   FileRemover removeMessages(messages);
 
   std::string problem;
@@ -62,13 +62,13 @@ static Expected<Trace> traceArchive(StringRef archive) {
       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   if (status != 0) {
     std::string said = textOf(messages);
-    return fileError(archive,
-                     "htp-trace failed: " + (said.empty() ? problem : said));
+    return createStringError("htp-trace failed: " +
+                             (said.empty() ? problem : said));
   }
   auto buffer = MemoryBuffer::getFile(output);
   if (!buffer)
-    return fileError(archive,
-                     "htp-trace wrote nothing: " + buffer.getError().message());
+    return createStringError("htp-trace wrote nothing: " +
+                             buffer.getError().message());
   return Trace::parse((*buffer)->getBuffer());
 }
 

@@ -25,8 +25,9 @@ namespace {
 /// Checks the tags of a model against its tree.
 class TagVerifier {
 public:
-  explicit TagVerifier(HierarchyOp hierarchy)
-      : hierarchy(hierarchy), tree(fromIR(hierarchy)), tags(tree) {}
+  TagVerifier(HierarchyOp hierarchy, bool strict)
+      : hierarchy(hierarchy), strict(strict), tree(fromIR(hierarchy)),
+        tags(tree) {}
 
   const ModuleTree &getTree() const { return tree; }
 
@@ -36,6 +37,7 @@ public:
 
 private:
   HierarchyOp hierarchy;
+  bool strict;
   ModuleTree tree;
   TagNames tags;
 
@@ -114,12 +116,12 @@ bool TagVerifier::checkOuter(Operation *op, TagAttr tag) {
   StringRef around = tags[*tree.find(outerTag.getPath())];
   if (!inOtherLayer(inside, around))
     return true;
-  auto diagnostic = op->emitOpError("is tagged ")
-                    << inside << " inside of an op of another layer";
+  auto diagnostic = strict ? op->emitOpError() : op->emitWarning();
+  diagnostic << "is tagged " << inside << " inside of an op of another layer";
   diagnostic.attachNote(outer->getLoc())
       << "the op around it is tagged " << around << " by evidence '"
       << outerTag.getEvidence() << "'";
-  return false;
+  return !strict;
 }
 
 bool TagVerifier::checkNode(Operation *op) {
@@ -200,7 +202,7 @@ void VerifyTags::runOnOperation() {
         << "--htp-attach-hierarchy writes it";
     return signalPassFailure();
   }
-  TagVerifier verifier(hierarchy);
+  TagVerifier verifier(hierarchy, strict);
   if (!check(hierarchy, verifier))
     return signalPassFailure();
   count(TagStatistics(module, verifier.getTree()));

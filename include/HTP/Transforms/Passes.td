@@ -288,7 +288,9 @@ def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"report", "report", "bool", /*default=*/"false",
-           "Print the counts as a remark">
+           "Print the counts as a remark">,
+    Option<"strict", "strict", "bool", /*default=*/"true",
+           "A node in the body of a node of another layer is an error, not a warning">
   ];
   let statistics = [
     Statistic<"numNodes", "nodes", "Nodes of the model">,
