@@ -24,6 +24,7 @@ def markdown(model: TaggedModel) -> str:
                 ("mean confidence", f"{s['confidence']:.3f}"),
                 ("operations that several modules use", s["shared"]),
                 ("operations with evidence for other modules", s["contested"]),
+                ("contaminated operations", s["contaminated"]),
             ],
         ),
         "## Evidence",

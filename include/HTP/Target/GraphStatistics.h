@@ -25,8 +25,10 @@ struct GraphStatistics {
   size_t constants = 0;
   size_t initializers = 0;
   size_t tagged = 0;
-  size_t shared = 0;     ///< used by several modules, which it lists
-  size_t contested = 0;  ///< evidence spoke for other modules, too
+  size_t shared = 0;    ///< used by several modules, which it lists
+  size_t contested = 0; ///< evidence spoke for other modules, too
+  /// Whose own names place them in another layer than their tags.
+  size_t contaminated = 0;
   double confidence = 0; ///< mean of all tagged nodes
   size_t functions = 0;  ///< that are called
   size_t calls = 0;      ///< of those

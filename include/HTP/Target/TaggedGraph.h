@@ -74,6 +74,7 @@ public:
   static mlir::FailureOr<std::unique_ptr<TaggedGraph>>
   create(mlir::ModuleOp module);
 
+  mlir::ModuleOp model() const { return root; }
   const ModuleTree &tree() const { return modules; }
   const TagNames &tags() const { return names; }
   llvm::ArrayRef<Node> nodes() const { return allNodes; }
@@ -109,12 +110,14 @@ public:
   static bool isInitializer(mlir::Operation *op);
 
 private:
-  explicit TaggedGraph(ModuleTree tree)
-      : modules(std::move(tree)), names(modules), saver(allocator) {}
+  TaggedGraph(mlir::ModuleOp root, ModuleTree tree)
+      : root(root), modules(std::move(tree)), names(modules), saver(allocator) {
+  }
   TaggedGraph(const TaggedGraph &) = delete;
 
   friend class TaggedGraphBuilder;
 
+  mlir::ModuleOp root;
   ModuleTree modules;
   TagNames names;
   llvm::BumpPtrAllocator allocator;

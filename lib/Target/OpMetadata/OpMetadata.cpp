@@ -110,6 +110,7 @@ void OpMetadataWriter::writeStatistics() {
   number("confidence", statistics.confidence);
   count("shared", statistics.shared);
   count("contested", statistics.contested);
+  count("contaminated", statistics.contaminated);
   json.attributeObject("evidence", [&] {
     for (auto &[name, kind] : statistics.evidence)
       json.attributeObject(validUTF8(name), [&, &kind = kind] {

@@ -94,6 +94,10 @@ static void printTotals(const TaggedGraph &graph,
   line("shared", Twine(statistics.shared) + " used by several modules");
   line("contested",
        Twine(statistics.contested) + " with evidence for other modules, too");
+  os << formatv("  {0,-14}", "contaminated");
+  WithColor(os, statistics.contaminated ? raw_ostream::RED : raw_ostream::GREEN)
+      << statistics.contaminated;
+  os << " tagged with another layer than their names say\n";
 }
 
 LogicalResult htp::writeSummary(mlir::ModuleOp module, raw_ostream &os) {

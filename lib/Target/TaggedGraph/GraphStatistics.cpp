@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/GraphStatistics.h"
+#include "HTP/Transforms/TagStatistics.h"
 
 using namespace mlir;
 using namespace htp;
@@ -33,6 +34,7 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     kind.confidence += node.tag.getConfidenceValue();
     own[node.module] += !node.constant;
   }
+  contaminated = TagStatistics(graph.model(), graph.tree()).contaminated.size();
   confidence = tagged ? confidence / tagged : 0;
   for (auto &[name, kind] : found)
     if (kind.nodes)

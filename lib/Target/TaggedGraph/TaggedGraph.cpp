@@ -370,7 +370,8 @@ TaggedGraph::create(mlir::ModuleOp module) {
   if (!hierarchy)
     return module.emitError("the model has no module tree (htp.hierarchy): tag "
                             "it first, with --htp-tag");
-  std::unique_ptr<TaggedGraph> graph(new TaggedGraph(fromIR(hierarchy)));
+  std::unique_ptr<TaggedGraph> graph(
+      new TaggedGraph(module, fromIR(hierarchy)));
   if (failed(TaggedGraphBuilder(module, *graph).build()))
     return failure();
   return graph;

@@ -139,7 +139,7 @@ def show_summary(model: TaggedModel, console: Console) -> None:
     )
     console.text(
         f"{100 * s['coverage']:.1f} % tagged, mean confidence {s['confidence']:.3f}, "
-        f"{s['shared']} shared, {s['contested']} contested"
+        f"{s['shared']} shared, {s['contested']} contested, {s['contaminated']} contaminated"
     )
     if model.metadata["functions"]:
         functions = model.metadata["functions"].values()

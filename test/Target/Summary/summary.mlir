@@ -8,6 +8,7 @@
 // CHECK-NEXT:  confidence    0.868 on average
 // CHECK-NEXT:  shared        1 used by several modules
 // CHECK-NEXT:  contested     1 with evidence for other modules, too
+// CHECK-NEXT:  contaminated  0 tagged with another layer than their names say
 // CHECK-EMPTY:
 // CHECK-NEXT:  evidence  operations   share  confidence
 // CHECK-NEXT:  name               2  40.0 %       0.970
