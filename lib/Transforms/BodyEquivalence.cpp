@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Transforms/BodyEquivalence.h"
-#include "HTP/Transforms/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 
 #include "llvm/ADT/DenseMap.h"
 

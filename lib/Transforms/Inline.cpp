@@ -10,7 +10,7 @@
 // Calls are inlined from the outermost to the innermost: what a call remembers
 // of its body includes what the calls in it remember of theirs.
 
-#include "HTP/Transforms/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"

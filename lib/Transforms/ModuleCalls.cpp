@@ -47,6 +47,10 @@ int64_t CallNumbers::callOf(ModuleId ancestor, ModuleCall inner) const {
   return inner.call * calls[ancestor] / calls[inner.module];
 }
 
+int64_t CallNumbers::firstCall(ModuleCall outer, ModuleId inner) const {
+  return outer.call * calls[inner] / calls[outer.module];
+}
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//

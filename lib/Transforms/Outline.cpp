@@ -13,7 +13,7 @@
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
-#include "HTP/Transforms/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Transforms/ModuleCalls.h"
 #include "HTP/Transforms/OutlineBuilder.h"
 #include "HTP/Transforms/Passes.h"
@@ -92,8 +92,8 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   void runOnOperation() override {
     HierarchyOp hierarchy = findHierarchy(getOperation());
     if (!hierarchy) {
-      getOperation().emitError("has no module tree: run --htp-tag or "
-                               "--htp-attach-hierarchy first");
+      emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "
+                                         "--htp-attach-hierarchy first");
       return signalPassFailure();
     }
     ModuleTree tree = fromIR(hierarchy);
@@ -132,7 +132,8 @@ LogicalResult Outline::checkClasses(const ModuleTree &tree) {
     if (llvm::is_contained(names, wanted))
       continue;
     InFlightDiagnostic error =
-        getOperation().emitError("no module is of class '") << wanted << "'";
+        emitError(getOperation().getLoc(), "no module is of class '")
+        << wanted << "'";
     if (StringRef nearest = nearestName(wanted, names); !nearest.empty())
       error << "; did you mean '" << nearest << "'?";
     return error;
@@ -150,7 +151,8 @@ FailureOr<std::vector<bool>> Outline::selectModules(const ModuleTree &tree) {
   for (StringRef pattern : modules) {
     llvm::Expected<std::vector<ModuleId>> found = findModules(tree, pattern);
     if (!found)
-      return getOperation().emitError(llvm::toString(found.takeError()));
+      return emitError(getOperation().getLoc(),
+                       llvm::toString(found.takeError()));
     for (ModuleId id : *found) {
       matches[id] = true;
       named[id] = named[id] || !isModulePattern(pattern);

@@ -3,7 +3,7 @@
 #include "HTP/Transforms/OutlineBuilder.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Transforms/BodyEquivalence.h"
-#include "HTP/Transforms/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -39,6 +39,8 @@ public:
 
   /// The call of `ancestor` that `inner` is part of.
   int64_t callOf(ModuleId ancestor, ModuleCall inner) const;
+  /// The number of the first call of `inner` within `outer`.
+  int64_t firstCall(ModuleCall outer, ModuleId inner) const;
 
 private:
   std::vector<int64_t> calls; ///< by module, at least 1

@@ -268,6 +268,41 @@ def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
               "Nodes tagged with what several modules have in common">,
   ];
   let dependentDialects = ["::htp::HTPDialect"];
+
+def HTPExtract : Pass<"htp-extract", "::mlir::ModuleOp"> {
+  let summary = "Make one module a model of its own";
+  let description = [{
+    Replaces the model by one of its modules: the ops of one call of it, with
+    the values it reads from outside as inputs and those used outside as
+    outputs, under the names that they have in the whole model. The constants
+    and weights that it needs come along (external data by reference), and so do
+    opset imports and metadata. The module tree is that of the module, and tags
+    are relative to it, as if the module had been exported alone.
+
+    `module` is a path (`encoder.layer.0`), a tag
+    (`/BertModel/BertEncoder/BertLayer.0`), or a pattern (`encoder.layer.*`; `*`
+    stays within a component of the path, `**` does not). A pattern gives one
+    named module for each match that owns ops, inside the top one:
+
+    ```
+    htp-opt tagged.onnx --htp-extract=module=encoder.layer.0 -o layer0.onnx
+    htp-opt tagged.onnx --htp-extract='module=encoder.layer.*' -o 'layers/%.onnx'
+    ```
+
+    It is an error if there is no such module, if it owns no ops (it has only
+    parameters, or its `forward` never ran), or if there is no such call.
+  }];
+  let options = [
+    Option<"pattern", "module", "std::string", /*default=*/"",
+      "Path, tag or pattern of paths of the module to extract">,
+    Option<"call", "call", "int64_t", /*default=*/"0",
+      "Which call of the module, where it is called more than once">,
+  ];
+  let statistics = [
+    Statistic<"numModules", "modules", "Modules extracted">,
+    Statistic<"numOps", "ops", "Ops in them, constants included">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect", "::mlir::func::FuncDialect"];
 }
 
 def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {

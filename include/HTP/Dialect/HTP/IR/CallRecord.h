@@ -13,8 +13,8 @@
 //                  last terminator left out): the names, tags and locations in
 //                  which this call differs from the body
 
-#ifndef HTP_TRANSFORMS_CALLRECORD_H
-#define HTP_TRANSFORMS_CALLRECORD_H
+#ifndef HTP_DIALECT_HTP_IR_CALLRECORD_H
+#define HTP_DIALECT_HTP_IR_CALLRECORD_H
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 
@@ -69,4 +69,4 @@ llvm::SmallVector<int64_t> decodeOrder(mlir::DenseI64ArrayAttr runs);
 
 } // namespace htp
 
-#endif // HTP_TRANSFORMS_CALLRECORD_H
+#endif // HTP_DIALECT_HTP_IR_CALLRECORD_H
