@@ -11,6 +11,7 @@ namespace htp {
 /// Keys of a difference that are no attributes.
 static constexpr StringLiteral kLocation = "loc";
 static constexpr StringLiteral kRemoved = "removed";
+static constexpr StringLiteral kArguments = "arguments";
 
 bool isAnnotation(StringRef name) {
   return name.starts_with("htp.") || name == "onnx_node_name" ||
@@ -104,6 +105,23 @@ void makeAbsolute(Operation *op, const ModuleFrame &frame) {
 // Differences
 //===----------------------------------------------------------------------===//
 
+/// Arguments of the blocks in an op's own regions: they have locations too.
+static SmallVector<BlockArgument> regionArguments(Operation *op) {
+  SmallVector<BlockArgument> arguments;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      llvm::append_range(arguments, block.getArguments());
+  return arguments;
+}
+
+static ArrayAttr argumentLocations(Operation *op) {
+  return ArrayAttr::get(
+      op->getContext(),
+      llvm::map_to_vector(regionArguments(op), [](BlockArgument argument) {
+        return Attribute(LocationAttr(argument.getLoc()));
+      }));
+}
+
 DictionaryAttr recordDifference(Operation *body, Operation *original,
                                 const ModuleFrame &frame) {
   MLIRContext *context = body->getContext();
@@ -126,6 +144,10 @@ DictionaryAttr recordDifference(Operation *body, Operation *original,
     difference.set(kRemoved, ArrayAttr::get(context, removed));
   if (frame.absolute(body->getLoc()) != original->getLoc())
     difference.set(kLocation, LocationAttr(original->getLoc()));
+  if (original->getNumRegions())
+    if (ArrayAttr locations = argumentLocations(original);
+        locations != argumentLocations(body))
+      difference.set(kArguments, locations);
   return difference.getDictionary(context);
 }
 
@@ -134,6 +156,12 @@ void applyDifference(Operation *op, DictionaryAttr difference) {
     if (entry.getName() == kLocation) {
       if (auto loc = dyn_cast<LocationAttr>(entry.getValue()))
         op->setLoc(loc);
+    } else if (entry.getName() == kArguments) {
+      if (auto locations = dyn_cast<ArrayAttr>(entry.getValue()))
+        for (auto [argument, location] :
+             llvm::zip(regionArguments(op), locations))
+          if (auto loc = dyn_cast<LocationAttr>(location))
+            argument.setLoc(loc);
     } else if (entry.getName() == kRemoved) {
       if (auto names = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto name : names.getAsRange<StringAttr>())
