@@ -134,14 +134,9 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
   if (!order)
     return;
   SmallVector<Operation *> ops;
-  for (Operation &op : body)
-    if (!isOutlined(&op) && !op.hasTrait<OpTrait::IsTerminator>() &&
-        !op.hasAttr(kCopyAttr))
+  for (Operation &op : opsBeforeLast(body))
+    if (!isOutlined(&op) && !op.hasAttr(kCopyAttr))
       ops.push_back(&op);
-  // An unregistered terminator does not say that it is one.
-  if (!ops.empty() && ops.back() == &body.back() &&
-      ops.back()->getNumResults() == 0)
-    ops.pop_back();
   SmallVector<int64_t> decoded = decodeOrder(order);
   if (decoded.size() == ops.size())
     for (auto [op, place] : llvm::zip(ops, decoded))
@@ -194,7 +189,7 @@ void Inline::restoreOrder(Block &block) {
   Operation *parent = block.getParentOp();
   SmallVector<Operation *> stayed, sorted;
   SmallVector<Operation *> copies;
-  for (Operation &op : block.without_terminator()) {
+  for (Operation &op : opsBeforeLast(block)) {
     if (op.hasAttr(kCopyAttr))
       copies.push_back(&op);
     else if (!places.contains(&op))

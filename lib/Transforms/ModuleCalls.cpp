@@ -3,6 +3,7 @@
 #include "HTP/Transforms/ModuleCalls.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Transforms/CallRecord.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -152,7 +153,7 @@ FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
   result.block = &block;
   Operation *untagged = nullptr, *tagged = nullptr;
   size_t numUntagged = 0;
-  for (Operation &op : block.without_terminator()) {
+  for (Operation &op : opsBeforeLast(block)) {
     std::optional<ModuleCall> call = readModuleCall(&op, tree);
     result.ops.push_back(&op);
     result.calls.push_back(call.value_or(ModuleCall()));

@@ -174,7 +174,7 @@ void applyDifference(Operation *op, DictionaryAttr difference) {
 
 SmallVector<Operation *> recordedOps(Block &body) {
   SmallVector<Operation *> ops;
-  for (Operation &op : body.without_terminator())
+  for (Operation &op : opsBeforeLast(body))
     op.walk<WalkOrder::PreOrder>(
         [&](Operation *inner) { ops.push_back(inner); });
   return ops;

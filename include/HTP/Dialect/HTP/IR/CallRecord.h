@@ -59,6 +59,13 @@ mlir::DictionaryAttr recordDifference(mlir::Operation *body,
 /// Makes `op`, a copy from a body that was made absolute, the original again.
 void applyDifference(mlir::Operation *op, mlir::DictionaryAttr difference);
 
+/// The ops of a function's body but the last, which is the terminator whether
+/// or not its dialect is there to say so.
+inline llvm::iterator_range<mlir::Block::iterator>
+opsBeforeLast(mlir::Block &body) {
+  return {body.begin(), std::prev(body.end())};
+}
+
 /// The ops that a record speaks of: all in `body`, but its terminator.
 llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
 
