@@ -7,11 +7,12 @@
 // becomes, for module=b,
 //   func.func @main(%0) { %w = …; %1 = "d.b"(%0, %w) {tag ""}; return %1 }
 
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Hierarchy/Subtree.h"
-#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/ModuleCalls.h"
 #include "HTP/Transforms/OutlineBuilder.h"
 #include "HTP/Transforms/Passes.h"
@@ -336,6 +337,8 @@ LogicalResult Extract::extractAll(ArrayRef<ModuleId> ids, func::FuncOp model) {
 }
 
 void Extract::runOnOperation() {
+  if (failed(liftTags(getOperation())))
+    return signalPassFailure();
   HierarchyOp hierarchy = findHierarchy(getOperation());
   if (!hierarchy) {
     emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "

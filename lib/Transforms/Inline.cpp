@@ -11,6 +11,7 @@
 // of its body includes what the calls in it remember of theirs.
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -36,8 +37,10 @@ private:
   void inlineBlock(Block &block);
   void inlineCall(func::CallOp call, func::FuncOp function);
   void inlineRegion(RegionOp region);
-  void restoreAbsentValues(Block &block);
+  void placeRest(Block &block, SmallVectorImpl<Operation *> &stayed);
+  SmallVector<Operation *> originalOrder(Block &block);
   void restoreOrder(Block &block);
+  void restoreAbsentValues(Block &block, ArrayRef<Operation *> sorted);
   void place(Block &body, DenseI64ArrayAttr order);
 
   llvm::MapVector<StringRef, func::FuncOp> outlined;
@@ -48,6 +51,8 @@ private:
 } // namespace
 
 void Inline::runOnOperation() {
+  if (failed(liftTags(getOperation())))
+    return signalPassFailure();
   outlined.clear();
   places.clear();
   for (auto function : getOperation().getOps<func::FuncOp>())
@@ -126,7 +131,6 @@ void Inline::inlineBlock(Block &block) {
   if (!changed)
     return;
   restoreOrder(block);
-  restoreAbsentValues(block);
 }
 
 /// Notes the places of the ops of `body`, unless the body was changed.
@@ -135,7 +139,7 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
     return;
   SmallVector<Operation *> ops;
   for (Operation &op : opsBeforeLast(body))
-    if (!isOutlined(&op) && !op.hasAttr(kCopyAttr))
+    if (!isOutlined(&op) && !isAbsentValue(&op))
       ops.push_back(&op);
   SmallVector<int64_t> decoded = decodeOrder(order);
   if (decoded.size() == ops.size())
@@ -164,6 +168,11 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
   place(body, call->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr));
 
   Operation *terminator = &body.back();
+  // What the caller knows of the results may be more than what the body does.
+  for (auto [inner, outer] :
+       llvm::zip(terminator->getOperands(), call.getResults()))
+    if (isa<OpResult>(inner))
+      inner.setType(outer.getType());
   call->replaceAllUsesWith(terminator->getOperands());
   terminator->erase();
   call->getBlock()->getOperations().splice(Block::iterator(call),
@@ -182,82 +191,111 @@ void Inline::inlineRegion(RegionOp region) {
   region->erase();
 }
 
-/// Sorts the ops of `block` as they were. Ops that never left it fill the
-/// places that are left. Gives up, with the order as it is, where the places
-/// are not those of one outlining.
-void Inline::restoreOrder(Block &block) {
+/// Where each op that never left `block` was, if the block's function says so.
+void Inline::placeRest(Block &block, SmallVectorImpl<Operation *> &stayed) {
   Operation *parent = block.getParentOp();
+  auto order = parent->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr);
+  if (!order)
+    return;
+  SmallVector<int64_t> decoded = decodeOrder(order);
+  if (decoded.size() == stayed.size()) {
+    for (auto [op, place] : llvm::zip(stayed, decoded))
+      places[op] = place;
+    stayed.clear();
+  }
+  parent->removeAttr(kOrderAttr);
+}
+
+/// The ops of `block` as they were, or nothing where the places are not those
+/// of one outlining. Ops that never left the block fill the places that are
+/// left.
+SmallVector<Operation *> Inline::originalOrder(Block &block) {
   SmallVector<Operation *> stayed, sorted;
-  SmallVector<Operation *> copies;
-  for (Operation &op : opsBeforeLast(block)) {
-    if (op.hasAttr(kCopyAttr))
-      copies.push_back(&op);
-    else if (!places.contains(&op))
+  for (Operation &op : opsBeforeLast(block))
+    if (!isAbsentValue(&op) && !places.contains(&op))
       stayed.push_back(&op);
-  }
-  if (auto order = parent->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr)) {
-    SmallVector<int64_t> decoded = decodeOrder(order);
-    if (decoded.size() == stayed.size()) {
-      for (auto [op, place] : llvm::zip(stayed, decoded))
-        places[op] = place;
-      stayed.clear();
-    }
-    parent->removeAttr(kOrderAttr);
-  }
+  placeRest(block, stayed);
   sorted.resize(stayed.size() + places.size());
   for (auto [op, place] : places) {
     if (place < 0 || place >= int64_t(sorted.size()) || sorted[place])
-      return places.clear();
+      return {};
     sorted[place] = op;
   }
-  places.clear();
   auto next = stayed.begin();
   for (Operation *&op : sorted)
     if (!op)
       op = *next++;
+  return sorted;
+}
 
-  llvm::DenseSet<Operation *> before(copies.begin(), copies.end());
-  for (Operation *op : sorted) {
+/// Whether each of `ops` comes after what it reads.
+static bool isValidOrder(ArrayRef<Operation *> ops, Block &block) {
+  llvm::DenseSet<Operation *> before;
+  for (Operation *op : ops) {
     bool valid = true;
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (Operation *producer = operand.getDefiningOp())
-          if (producer->getBlock() == &block && !before.contains(producer))
-            valid = false;
+        if (Operation *producer = operand.getDefiningOp();
+            producer && producer->getBlock() == &block &&
+            !isAbsentValue(producer) && !before.contains(producer))
+          valid = false;
     });
     if (!valid)
-      return;
+      return false;
     before.insert(op);
   }
-  Operation *terminator = block.getTerminator();
+  return true;
+}
+
+void Inline::restoreOrder(Block &block) {
+  SmallVector<Operation *> sorted = originalOrder(block);
+  places.clear();
+  if (!isValidOrder(sorted, block))
+    sorted.clear();
+  Operation *terminator = &block.back();
   for (Operation *op : sorted)
     op->moveBefore(terminator);
+  restoreAbsentValues(block, sorted);
 }
 
 /// Outlining gave each body its own op for a value that is not there: use the
-/// original again.
-void Inline::restoreAbsentValues(Block &block) {
-  SmallVector<Operation *> copies;
-  llvm::DenseMap<int64_t, Operation *> originals;
-  int64_t place = 0;
-  for (Operation &op : block) {
-    if (op.hasAttr(kCopyAttr)) {
-      copies.push_back(&op);
-      continue;
-    }
-    if (op.getNumOperands() == 0)
-      originals[place] = &op;
-    ++place;
+/// original again, at its place among `sorted`. Where none of them says that it
+/// is the original, one at the top of the block is.
+void Inline::restoreAbsentValues(Block &block, ArrayRef<Operation *> sorted) {
+  SmallVector<Operation *> originals, others;
+  for (Operation &op : opsBeforeLast(block))
+    if (isAbsentValue(&op))
+      (op.hasAttr(kPlaceAttr) ? originals : others).push_back(&op);
+  for (Operation *original : originals) {
+    auto place = original->getAttrOfType<IntegerAttr>(kPlaceAttr);
+    size_t index = place ? place.getInt() : sorted.size();
+    if (!sorted.empty())
+      original->moveBefore(index < sorted.size() ? sorted[index]
+                                                 : &block.back());
+    else
+      original->moveBefore(&block, block.begin());
+    original->removeAttr(kPlaceAttr);
   }
-  for (Operation *copy : copies) {
-    auto of = copy->getAttrOfType<IntegerAttr>(kCopyAttr);
-    Operation *original = of ? originals.lookup(of.getInt()) : nullptr;
-    if (original && original->getName() == copy->getName() &&
-        original->getResultTypes() == copy->getResultTypes()) {
-      copy->replaceAllUsesWith(original);
-      copy->erase();
+  auto isSame = [](Operation *a, Operation *b) {
+    return a->getName() == b->getName() &&
+           a->getResultTypes() == b->getResultTypes();
+  };
+  for (Operation *other : others) {
+    auto copy = other->getAttrOfType<IntegerAttr>(kCopyAttr);
+    Operation *original = nullptr;
+    if (copy && size_t(copy.getInt()) < originals.size())
+      original = originals[copy.getInt()];
+    else if (auto it = llvm::find_if(
+                 originals, [&](Operation *op) { return isSame(op, other); });
+             it != originals.end())
+      original = *it;
+    if (original && isSame(original, other)) {
+      other->replaceAllUsesWith(original);
+      other->erase();
     } else {
-      copy->removeAttr(kCopyAttr);
+      other->removeAttr(kCopyAttr);
+      other->moveBefore(&block, block.begin());
+      originals.push_back(other);
     }
   }
 }

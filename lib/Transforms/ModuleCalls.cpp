@@ -3,7 +3,6 @@
 #include "HTP/Transforms/ModuleCalls.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
-#include "HTP/Transforms/CallRecord.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -75,17 +74,6 @@ std::optional<ModuleCall> readModuleCall(Operation *op,
 
 bool isParameter(Operation *op) {
   return op->hasAttr(kParameterAttr) || op->hasAttr("onnx.initializer");
-}
-
-bool isConstant(Operation *op) {
-  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
-         op->getNumResults() != 0;
-}
-
-bool isAbsentValue(Operation *op) {
-  return isConstant(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
-           return isa<NoneType>(type);
-         });
 }
 
 /// Whether the op reads or writes memory, and so keeps its place among others

@@ -10,10 +10,11 @@
 // The pass decides which modules are cut out (here), where the cuts go
 // (lib/Hierarchy/Partition), and makes functions of them (OutlineBuilder).
 
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
-#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/ModuleCalls.h"
 #include "HTP/Transforms/OutlineBuilder.h"
 #include "HTP/Transforms/Passes.h"
@@ -90,6 +91,8 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   using HTPOutlineBase::HTPOutlineBase;
 
   void runOnOperation() override {
+    if (failed(liftTags(getOperation())))
+      return signalPassFailure();
     HierarchyOp hierarchy = findHierarchy(getOperation());
     if (!hierarchy) {
       emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "

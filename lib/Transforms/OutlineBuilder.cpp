@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Transforms/OutlineBuilder.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Transforms/BodyEquivalence.h"
-#include "HTP/Dialect/HTP/IR/CallRecord.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -98,9 +98,14 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
     return failure();
   absentValues.clear();
   hasNames = false;
-  for (auto [place, op] : llvm::enumerate(tagged->ops)) {
+  places.clear();
+  int64_t place = 0;
+  for (Operation *op : tagged->ops) {
+    places.push_back(place);
     if (isAbsentValue(op))
-      absentValues[op] = place;
+      absentValues.try_emplace(op, absentValues.size());
+    else
+      ++place;
     hasNames |= op->hasAttr(kOutputNames);
   }
   for (unsigned part : innermostFirst(parts))
@@ -112,19 +117,23 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
 /// Puts what is left in the block into the order of the root part.
 void OutlineBuilder::restoreOrder(const Part &root) {
   Operation *terminator = tagged->block->getTerminator();
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> left;
   for (Part::Item item : root.items) {
     if (item.isPart) {
       tagged->block->getOperations().insert(Block::iterator(terminator),
                                             callOfPart[item.index]);
-    } else {
-      tagged->ops[item.index]->moveBefore(terminator);
-      places.push_back(item.index);
+      continue;
     }
+    Operation *op = tagged->ops[item.index];
+    op->moveBefore(terminator);
+    if (isAbsentValue(op))
+      op->setAttr(kPlaceAttr, builder.getI64IntegerAttr(places[item.index]));
+    else
+      left.push_back(places[item.index]);
   }
-  if (!llvm::is_sorted(places))
+  if (!llvm::is_sorted(left))
     tagged->block->getParentOp()->setAttr(
-        kOrderAttr, encodeOrder(module.getContext(), places));
+        kOrderAttr, encodeOrder(module.getContext(), left));
 }
 
 /// Moves the ops and calls of `part` into `body`.
@@ -211,11 +220,11 @@ void OutlineBuilder::annotate(Operation *call, const Part &part,
     name += "/" + std::to_string(part.ordinal);
   call->setLoc(NameLoc::get(builder.getStringAttr(name)));
   setTag(call, TagAttr::get(module.getContext(), path, of.call));
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> own;
   for (Part::Item item : part.items)
     if (!item.isPart)
-      places.push_back(item.index);
-  call->setAttr(kOrderAttr, encodeOrder(module.getContext(), places));
+      own.push_back(places[item.index]);
+  call->setAttr(kOrderAttr, encodeOrder(module.getContext(), own));
   if (!hasNames)
     return;
   call->setAttr(kNodeName, builder.getStringAttr(name));
@@ -247,6 +256,30 @@ Operation *OutlineBuilder::buildRegion(const Part &part, Block *body) {
   return region.getOperation();
 }
 
+/// Whether the block is an ONNX graph.
+bool OutlineBuilder::isONNX() const {
+  return tagged->block->back().getName().getDialectNamespace() == "onnx";
+}
+
+/// A model-local function has a domain, and the types of its values.
+void OutlineBuilder::describeForONNX(func::FuncOp function, Block *body,
+                                     const Border &border) {
+  StringRef root = tree[ModuleTree::root()].className;
+  function->setAttr(
+      "onnx.function_domain",
+      builder.getStringAttr("htp." + (root.empty() ? "model" : root)));
+  SmallVector<StringRef> names;
+  auto addName = [&](Value value) {
+    if (StringRef name = valueName(value);
+        !name.empty() && !isa<NoneType>(value.getType()))
+      names.push_back(name);
+  };
+  llvm::for_each(border.inputs, addName);
+  for (Operation &op : *body)
+    llvm::for_each(op.getResults(), addName);
+  function->setAttr("onnx.value_info", builder.getStrArrayAttr(names));
+}
+
 /// A private function, not in the module yet, with `body` as its body.
 func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
                                           const Border &border) {
@@ -264,6 +297,8 @@ func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
   auto function = func::FuncOp::create(loc, "outlined", type);
   function.setPrivate();
   function->setAttr(kModuleAttr, builder.getStringAttr(path));
+  if (isONNX())
+    describeForONNX(function, body, border);
   function.setAllArgAttrs(llvm::map_to_vector(border.inputs, nameAttribute));
   function.setAllResultAttrs(
       llvm::map_to_vector(border.results, nameAttribute));

@@ -6,6 +6,7 @@
 #ifndef HTP_TRANSFORMS_MODULECALLS_H
 #define HTP_TRANSFORMS_MODULECALLS_H
 
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 #include "HTP/Hierarchy/Partition.h"
 
@@ -53,10 +54,6 @@ std::optional<ModuleCall> readModuleCall(mlir::Operation *op,
 
 /// A weight: an op that HTP or the importer marked as a parameter.
 bool isParameter(mlir::Operation *op);
-/// Makes a value out of nothing but its attributes.
-bool isConstant(mlir::Operation *op);
-/// Stands for an operand that is not there: any number of them are the same.
-bool isAbsentValue(mlir::Operation *op);
 
 /// The ops of a block, their modules and their dataflow.
 struct TaggedBlock {

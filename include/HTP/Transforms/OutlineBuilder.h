@@ -45,6 +45,9 @@ private:
                         llvm::SmallVectorImpl<mlir::Value> &inputs);
   mlir::func::FuncOp makeFunction(const Part &part, mlir::Block *body,
                                   const Border &border);
+  bool isONNX() const;
+  void describeForONNX(mlir::func::FuncOp function, mlir::Block *body,
+                       const Border &border);
   mlir::func::FuncOp findEqual(mlir::func::FuncOp function, ModuleId module,
                                llvm::hash_code hash);
   std::string freeName(ModuleId module);
@@ -64,6 +67,7 @@ private:
   llvm::ArrayRef<ModuleCall> calls;
   std::vector<mlir::Operation *> callOfPart;
   llvm::DenseMap<mlir::Operation *, int64_t> absentValues;
+  std::vector<int64_t> places; ///< by op, absent values not counted
   bool hasNames = false;
 
   // Functions made so far.

@@ -268,6 +268,7 @@ def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
               "Nodes tagged with what several modules have in common">,
   ];
   let dependentDialects = ["::htp::HTPDialect"];
+}
 
 def HTPExtract : Pass<"htp-extract", "::mlir::ModuleOp"> {
   let summary = "Make one module a model of its own";

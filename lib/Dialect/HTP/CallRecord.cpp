@@ -8,15 +8,25 @@ using namespace mlir;
 
 namespace htp {
 
-/// Keys of a difference that are no attributes.
-static constexpr StringLiteral kLocation = "loc";
-static constexpr StringLiteral kRemoved = "removed";
-static constexpr StringLiteral kArguments = "arguments";
+/// What the ONNX importer writes that is no mere note.
+static constexpr StringLiteral kMeaningful[] = {
+    "onnx.initializer", "onnx.attributes", "onnx.domain", "onnx.overload"};
 
 bool isAnnotation(StringRef name) {
   return name.starts_with("htp.") || name == "onnx_node_name" ||
          name == "onnx_output_names" ||
-         (name.starts_with("onnx.") && name != "onnx.initializer");
+         (name.starts_with("onnx.") && !llvm::is_contained(kMeaningful, name));
+}
+
+bool isConstant(Operation *op) {
+  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+         op->getNumResults() != 0;
+}
+
+bool isAbsentValue(Operation *op) {
+  return isConstant(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
+           return isa<NoneType>(type);
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,28 +151,28 @@ DictionaryAttr recordDifference(Operation *body, Operation *original,
         !original->hasAttr(attribute.getName()))
       removed.push_back(attribute.getName());
   if (!removed.empty())
-    difference.set(kRemoved, ArrayAttr::get(context, removed));
+    difference.set(kRecordedRemoval, ArrayAttr::get(context, removed));
   if (frame.absolute(body->getLoc()) != original->getLoc())
-    difference.set(kLocation, LocationAttr(original->getLoc()));
+    difference.set(kRecordedLocation, LocationAttr(original->getLoc()));
   if (original->getNumRegions())
     if (ArrayAttr locations = argumentLocations(original);
         locations != argumentLocations(body))
-      difference.set(kArguments, locations);
+      difference.set(kRecordedArguments, locations);
   return difference.getDictionary(context);
 }
 
 void applyDifference(Operation *op, DictionaryAttr difference) {
   for (NamedAttribute entry : difference) {
-    if (entry.getName() == kLocation) {
+    if (entry.getName() == kRecordedLocation) {
       if (auto loc = dyn_cast<LocationAttr>(entry.getValue()))
         op->setLoc(loc);
-    } else if (entry.getName() == kArguments) {
+    } else if (entry.getName() == kRecordedArguments) {
       if (auto locations = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto [argument, location] :
              llvm::zip(regionArguments(op), locations))
           if (auto loc = dyn_cast<LocationAttr>(location))
             argument.setLoc(loc);
-    } else if (entry.getName() == kRemoved) {
+    } else if (entry.getName() == kRecordedRemoval) {
       if (auto names = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto name : names.getAsRange<StringAttr>())
           op->removeAttr(name);

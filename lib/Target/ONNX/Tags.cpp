@@ -2,9 +2,13 @@
 
 #include "HTP/Target/ONNX/Tags.h"
 
+#include "OutlinedTags.h"
+
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Hierarchy/Subtree.h"
 #include "HTP/Hierarchy/TagNames.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 
@@ -167,7 +171,10 @@ private:
   StringRef tagOf(StringRef path) const {
     return tags[tree.find(path).value_or(tree.nearest(path))];
   }
-  std::string contexts(TagAttr tag) const;
+  /// In an outlined function paths are relative to the module at `base`: tags
+  /// then start with the class of that module.
+  std::string relativeTag(StringRef base, StringRef path) const;
+  std::string contexts(Operation *op, TagAttr tag) const;
   void addForeignKeys(Operation *op, TagAttr tag, Metadata &metadata) const;
   void embedNode(Operation *op, TagAttr tag) const;
   void embedAttributes(Operation *op, TagAttr tag) const;
@@ -177,11 +184,30 @@ private:
 };
 } // namespace
 
-std::string Embedder::contexts(TagAttr tag) const {
+/// The module whose body the function around `op` is; null in the model itself.
+static StringAttr outlinedModule(Operation *op) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  return function ? function->getAttrOfType<StringAttr>(kModuleAttr)
+                  : StringAttr();
+}
+
+std::string Embedder::relativeTag(StringRef base, StringRef path) const {
+  std::string absolute = ModuleFrame(base).absolute(path);
+  StringRef tag = tagOf(absolute);
+  if (!pathWithin(base, absolute))
+    return tag.str();
+  tag.consume_front(tagOf(base));
+  const Module &module = tree[tree.nearest(base)];
+  return ("/" + module.className + tag).str();
+}
+
+std::string Embedder::contexts(Operation *op, TagAttr tag) const {
   llvm::json::Array list;
+  StringAttr base = outlinedModule(op);
   for (ContextAttr context : tag.getContexts())
     list.push_back(
-        llvm::json::Object{{"tag", tagOf(context.getPath())},
+        llvm::json::Object{{"tag", base ? relativeTag(base, context.getPath())
+                                        : tagOf(context.getPath()).str()},
                            {"scope", context.getPath()},
                            {"evidence", context.getEvidence()},
                            {"confidence", context.getConfidenceValue()}});
@@ -203,18 +229,23 @@ static std::string quoted(StringRef text) {
 /// and the node itself.
 void Embedder::addForeignKeys(Operation *op, TagAttr tag,
                               Metadata &metadata) const {
+  StringAttr outlined = outlinedModule(op);
+  StringRef base = outlined ? outlined.getValue() : StringRef();
+  ModuleId top = tree.nearest(base);
   SmallVector<ModuleId> stack;
-  for (ModuleId id = tree.nearest(tag.getPath());; id = tree[id].parent) {
+  for (ModuleId id = tree.nearest(ModuleFrame(base).absolute(tag.getPath()));;
+       id = tree[id].parent) {
     stack.push_back(id);
-    if (id == ModuleTree::root())
+    if (id == ModuleTree::root() || id == top)
       break;
   }
   std::string names = "[", classes = "[", spaces;
   for (ModuleId id : llvm::reverse(stack)) {
-    StringRef path = tree[id].path, qualified = tree[id].qualified;
+    std::string path = ModuleFrame(base).relative(tree[id].path);
+    StringRef qualified = tree[id].qualified;
     names += quoted(path) + ", ";
     classes += quoted(qualified) + ", ";
-    spaces += (path + ": " + qualified + "/").str();
+    spaces += path + ": " + qualified.str() + "/";
   }
   StringRef name = getNodeName(op).empty() ? getOpType(op) : getNodeName(op);
   names += quoted(name) + "]";
@@ -238,16 +269,19 @@ void Embedder::addForeignKeys(Operation *op, TagAttr tag,
 void Embedder::embedNode(Operation *op, TagAttr tag) const {
   Metadata metadata(op->getAttr(kMetadataAttr));
   metadata.removeOurs();
-  metadata.add("htp.tag", tagOf(tag.getPath()).str());
+  StringAttr base = outlinedModule(op);
+  metadata.add("htp.tag", base ? relativeTag(base, tag.getPath())
+                               : tagOf(tag.getPath()).str());
   metadata.add("htp.scope", tag.getPath().str());
-  std::optional<ModuleId> id = tree.find(tag.getPath());
+  std::optional<ModuleId> id = tree.find(
+      base ? ModuleFrame(base).absolute(tag.getPath()) : tag.getPath().str());
   if (tag.getCall() || (id && tree[*id].calls > 1))
     metadata.add("htp.call", std::to_string(tag.getCall()));
   if (!tag.getEvidence().empty())
     metadata.add("htp.evidence", tag.getEvidence().str());
   metadata.add("htp.confidence", show(tag.getConfidenceValue()));
   if (!tag.getContexts().empty()) {
-    metadata.add("htp.contexts", contexts(tag));
+    metadata.add("htp.contexts", contexts(op, tag));
     if (!tag.getReason().empty())
       metadata.add("htp.reason", tag.getReason().str());
   }
@@ -340,6 +374,7 @@ void Embedder::run() {
     op->setLoc(stripScopes(op->getLoc()));
   });
   findHierarchy(module).erase();
+  embedCallRecords(module);
 }
 
 void embedTags(mlir::ModuleOp module, const TagOptions &options) {
@@ -431,6 +466,35 @@ TagAttr embeddedTag(Operation *op) {
   return TagAttr::get(op->getContext(), scope, call, text("htp.evidence"),
                       confidence, text("htp.reason"),
                       readContexts(op->getContext(), text("htp.contexts")));
+}
+
+LogicalResult liftTags(mlir::ModuleOp module) {
+  if (findHierarchy(module))
+    return success();
+  llvm::Expected<std::optional<ModuleTree>> tree = embeddedTree(module);
+  if (!tree)
+    return module.emitError("the module tree in the model's metadata: ")
+           << llvm::toString(tree.takeError());
+  if (!*tree)
+    return success();
+  liftCallRecords(module);
+  module->walk([&](Operation *op) {
+    if (!isInitializer(op)) {
+      if (TagAttr tag = embeddedTag(op))
+        setTag(op, tag);
+    } else if (StringAttr path = getMetadata(op, kParameterAttr)) {
+      op->setAttr(kParameterAttr, path);
+    }
+  });
+  forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
+    Metadata metadata(function.getArgAttr(i, kMetadataAttr));
+    if (const std::string *path = metadata.find(kParameterAttr))
+      function.setArgAttr(i, kParameterAttr,
+                          StringAttr::get(module.getContext(), *path));
+  });
+  removeEmbeddedTags(module);
+  toIR(**tree, module);
+  return success();
 }
 
 } // namespace htp

@@ -24,8 +24,21 @@ namespace htp {
 inline constexpr llvm::StringLiteral kModuleAttr = "htp.module";
 inline constexpr llvm::StringLiteral kOrderAttr = "htp.order";
 inline constexpr llvm::StringLiteral kOriginalsAttr = "htp.originals";
-/// On a copy of an op that stands for an absent value: the original's place.
+/// An op that stands for an absent value is in no order, as ONNX has no node
+/// for it. The original says how many ops come before it, a copy in a
+/// function's body of which original it is.
+inline constexpr llvm::StringLiteral kPlaceAttr = "htp.place";
 inline constexpr llvm::StringLiteral kCopyAttr = "htp.copy";
+
+/// Makes a value out of nothing but its attributes.
+bool isConstant(mlir::Operation *op);
+/// Stands for an operand that is not there: any number of them are the same.
+bool isAbsentValue(mlir::Operation *op);
+
+/// Keys of a difference that are no attributes.
+inline constexpr llvm::StringLiteral kRecordedLocation = "loc";
+inline constexpr llvm::StringLiteral kRecordedArguments = "arguments";
+inline constexpr llvm::StringLiteral kRecordedRemoval = "removed";
 
 /// Whether an attribute only names or annotates an op: two ops that differ in
 /// it compute the same.

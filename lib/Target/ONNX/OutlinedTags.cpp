@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OutlinedTags.h"
+
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace htp {
+
+//===----------------------------------------------------------------------===//
+// Attributes as JSON
+//===----------------------------------------------------------------------===//
+
+/// Strings, arrays and dictionaries as such, anything else as
+/// {"mlir": "<text>"}. ONNX has no locations: they are left out.
+static json::Value toJSON(Attribute attribute) {
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return json::fixUTF8(text.getValue());
+  if (auto array = dyn_cast<ArrayAttr>(attribute)) {
+    json::Array list;
+    for (Attribute element : array)
+      list.push_back(toJSON(element));
+    return list;
+  }
+  if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
+    json::Object object;
+    for (NamedAttribute entry : dictionary)
+      if (entry.getName() != kRecordedLocation &&
+          entry.getName() != kRecordedArguments)
+        object[entry.getName().getValue()] = toJSON(entry.getValue());
+    return object;
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  attribute.print(stream);
+  return json::Object{{"mlir", text}};
+}
+
+/// Null where the text is not what toJSON wrote.
+static Attribute fromJSON(const json::Value &value, MLIRContext *context) {
+  if (auto text = value.getAsString())
+    return StringAttr::get(context, *text);
+  if (const json::Array *array = value.getAsArray()) {
+    SmallVector<Attribute> elements;
+    for (const json::Value &element : *array) {
+      elements.push_back(fromJSON(element, context));
+      if (!elements.back())
+        return {};
+    }
+    return ArrayAttr::get(context, elements);
+  }
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    return {};
+  if (object->size() == 1)
+    if (auto text = object->getString("mlir"))
+      return parseAttribute(*text, context);
+  NamedAttrList entries;
+  for (const auto &[key, entry] : *object) {
+    Attribute attribute = fromJSON(entry, context);
+    if (!attribute)
+      return {};
+    entries.append(StringAttr::get(context, StringRef(key)), attribute);
+  }
+  return entries.getDictionary(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Metadata
+//===----------------------------------------------------------------------===//
+
+static void addMetadata(Operation *op, StringRef key, StringRef value) {
+  Builder builder(op->getContext());
+  SmallVector<Attribute> entries;
+  if (auto present = op->getAttrOfType<ArrayAttr>(kMetadataAttr))
+    llvm::append_range(entries, present);
+  entries.push_back(builder.getStrArrayAttr({key, value}));
+  op->setAttr(kMetadataAttr, builder.getArrayAttr(entries));
+}
+
+/// Moves an attribute into the metadata of the same op.
+static void embed(Operation *op, StringRef name) {
+  Attribute attribute = op->getAttr(name);
+  if (!attribute)
+    return;
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    addMetadata(op, name, text);
+  else
+    addMetadata(op, name, llvm::formatv("{0}", toJSON(attribute)).str());
+  op->removeAttr(name);
+}
+
+static void lift(Operation *op, StringRef name) {
+  StringAttr text = getMetadata(op, name);
+  if (!text)
+    return;
+  llvm::Expected<json::Value> value = json::parse(text.getValue());
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return;
+  }
+  if (Attribute attribute = fromJSON(*value, op->getContext()))
+    op->setAttr(name, attribute);
+}
+
+void embedCallRecords(mlir::ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    embed(function, kModuleAttr);
+    embed(function, kOrderAttr);
+    function.walk([](func::CallOp call) {
+      embed(call, kOrderAttr);
+      embed(call, kOriginalsAttr);
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// A node that calls an outlined function, as the importer spells it.
+static func::CallOp makeCall(Operation *node, func::FuncOp callee) {
+  OpBuilder builder(node);
+  auto call = func::CallOp::create(builder, node->getLoc(), callee.getSymName(),
+                                   node->getResultTypes(), node->getOperands());
+  for (NamedAttribute attribute : node->getAttrDictionary())
+    if (isAnnotation(attribute.getName()))
+      call->setAttr(attribute.getName(), attribute.getValue());
+  node->replaceAllUsesWith(call);
+  node->erase();
+  return call;
+}
+
+void liftCallRecords(mlir::ModuleOp module) {
+  llvm::StringMap<func::FuncOp> outlined;
+  auto key = [](StringAttr domain, StringAttr name) {
+    return ((domain ? domain.getValue() : "") + "\n" +
+            (name ? name.getValue() : ""))
+        .str();
+  };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    lift(function, kOrderAttr);
+    StringAttr path = getMetadata(function, kModuleAttr);
+    if (!path)
+      continue;
+    function->setAttr(kModuleAttr, path);
+    outlined[key(function->getAttrOfType<StringAttr>("onnx.function_domain"),
+                 function->getAttrOfType<StringAttr>("onnx.function_name"))] =
+        function;
+  }
+  if (outlined.empty())
+    return;
+  SmallVector<std::pair<Operation *, func::FuncOp>> nodes;
+  module->walk([&](Operation *op) {
+    if (op->getName().getStringRef() != "onnx.Custom")
+      return;
+    auto it =
+        outlined.find(key(op->getAttrOfType<StringAttr>("domain_name"),
+                          op->getAttrOfType<StringAttr>("function_name")));
+    if (it != outlined.end())
+      nodes.push_back({op, it->second});
+  });
+  for (auto [node, callee] : nodes) {
+    func::CallOp call = makeCall(node, callee);
+    lift(call, kOrderAttr);
+    lift(call, kOriginalsAttr);
+  }
+}
+
+} // namespace htp
