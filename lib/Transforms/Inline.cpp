@@ -34,6 +34,7 @@ struct Inline : htp::impl::HTPInlineBase<Inline> {
 private:
   bool isOutlined(Operation *op);
   LogicalResult checkRecursion();
+  void dropDomains();
   void inlineBlock(Block &block);
   void inlineCall(func::CallOp call, func::FuncOp function);
   void inlineRegion(RegionOp region);
@@ -64,8 +65,29 @@ void Inline::runOnOperation() {
     if (!function->hasAttr(kModuleAttr) && !function.isExternal() &&
         function.getFunctionBody().hasOneBlock())
       inlineBlock(function.getFunctionBody().front());
+  dropDomains();
   for (auto &entry : outlined)
     entry.second.erase();
+}
+
+/// A model imports the domains of its functions; those of outlined functions go
+/// with them.
+void Inline::dropDomains() {
+  llvm::DenseSet<Attribute> domains;
+  for (auto &entry : outlined)
+    if (Attribute domain = entry.second->getAttr("onnx.function_domain"))
+      domains.insert(domain);
+  auto imports = getOperation()->getAttrOfType<ArrayAttr>("onnx.opset_import");
+  if (!imports || domains.empty())
+    return;
+  SmallVector<Attribute> kept;
+  for (Attribute import : imports) {
+    auto fields = dyn_cast<DictionaryAttr>(import);
+    if (!fields || !domains.contains(fields.get("domain")))
+      kept.push_back(import);
+  }
+  getOperation()->setAttr("onnx.opset_import",
+                          ArrayAttr::get(&getContext(), kept));
 }
 
 /// Whether inlining replaces `op`.

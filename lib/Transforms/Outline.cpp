@@ -101,7 +101,7 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
     }
     ModuleTree tree = fromIR(hierarchy);
     FailureOr<std::vector<bool>> selected = selectModules(tree);
-    if (failed(selected))
+    if (failed(checkNotOutlined()) || failed(selected))
       return signalPassFailure();
 
     OutlineBuilder outliner(getOperation(), tree, form, share);
@@ -114,6 +114,7 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   }
 
 private:
+  LogicalResult checkNotOutlined();
   FailureOr<std::vector<bool>> selectModules(const ModuleTree &tree);
   LogicalResult checkClasses(const ModuleTree &tree);
   SmallVector<FunctionOpInterface> functionsToOutline();
@@ -125,6 +126,16 @@ private:
 };
 
 } // namespace
+
+/// Tags in an outlined function are relative: cutting it again would mix them
+/// up.
+LogicalResult Outline::checkNotOutlined() {
+  for (auto function : getOperation().getOps<FunctionOpInterface>())
+    if (function->hasAttr(kModuleAttr))
+      return function.emitError(
+          "is an outlined module already: run --htp-inline first");
+  return success();
+}
 
 /// Every class that the user named must be there.
 LogicalResult Outline::checkClasses(const ModuleTree &tree) {

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Outline the corpus, and check that nothing changed but the form.
+
+    outline_check.py CORPUS [--htp-opt PROGRAM] [--work FOLDER] [NAME[/VARIANT] ...]
+
+Each graph is tagged with the trace that fits it and outlined. The outlined model must
+  - pass onnx.checker with full_check,
+  - give in ONNX Runtime what the original graph gives (1e-5) and what PyTorch gave (1e-4),
+  - come back from --htp-inline as the tagged model: nodes, names, order, metadata.
+Prints a line for each graph and the totals, with the share of modules that had to be split.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+
+VARIANTS = {
+    "ts": "trace.pt",
+    "dynamo": "trace.pt2",
+    "ts-dyn": "trace.pt",
+    "dynamo-dyn": "trace-dyn.pt2",
+}
+
+
+class Failure(Exception):
+    """A check that did not hold."""
+
+
+def run(*command):
+    """Runs a program; returns what it said on standard error."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"{command[0]} {' '.join(command[2:])}: {done.stderr.strip()[:500]}")
+    return done.stderr
+
+
+def session(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def infer(path, inputs):
+    """The outputs of a model for those of `inputs` that it has."""
+    model = session(path)
+    names = {value.name for value in model.get_inputs()}
+    return model.run(None, {name: value for name, value in inputs.items() if name in names})
+
+
+def difference(left, right):
+    """The largest difference of two lists of arrays."""
+    if len(left) != len(right):
+        raise Failure(f"{len(left)} outputs, expected {len(right)}")
+    worst = 0.0
+    for a, b in zip(left, right):
+        if a.shape != b.shape:
+            raise Failure(f"output of shape {a.shape}, expected {b.shape}")
+        if a.size:
+            worst = max(worst, float(np.max(np.abs(a.astype(np.float64) - b.astype(np.float64)))))
+    return worst
+
+
+def first_difference(left, right):
+    """Where the nodes or initializers of two models differ first, or None."""
+    for kind in ("node", "initializer", "input", "output"):
+        a, b = getattr(left.graph, kind), getattr(right.graph, kind)
+        if len(a) != len(b):
+            return f"{len(a)} {kind}s, expected {len(b)}"
+        for i, (x, y) in enumerate(zip(a, b)):
+            if x.SerializeToString(deterministic=True) != y.SerializeToString(deterministic=True):
+                return f"{kind} {i}: {str(x)[:400]}\nexpected {str(y)[:400]}"
+    if list(left.metadata_props) != list(right.metadata_props):
+        return "the model's metadata"
+    if left.opset_import != right.opset_import or left.functions:
+        return "opset imports or functions"
+    return None
+
+
+def load_arrays(path):
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
+def check(options, name, variant, counts):
+    folder = f"{options.corpus}/{name}"
+    source = f"{folder}/{variant}.onnx"
+    base = f"{options.work}/{name}.{variant}"
+    tagged, outlined, inlined = f"{base}.tagged.onnx", f"{base}.outlined.onnx", f"{base}.inlined.onnx"
+    trace = f"{folder}/{VARIANTS[variant]}"
+    run(options.htp_opt, source, f"--htp-tag=trace={trace}", "-o", tagged)
+    said = run(
+        options.htp_opt, tagged, "--htp-outline", "--mlir-pass-statistics", "-o", outlined
+    )
+    run(options.htp_opt, outlined, "--htp-inline", "-o", inlined)
+
+    onnx.checker.check_model(outlined, full_check=True)
+    inputs = load_arrays(f"{folder}/inputs.npz")
+    expected = infer(source, inputs)
+    got = infer(outlined, inputs)
+    to_original = difference(got, expected)
+    if to_original >= 1e-5:
+        raise Failure(f"differs from the original graph by {to_original}")
+    torch_outputs = list(load_arrays(f"{folder}/outputs.npz").values())
+    to_torch = difference(got, torch_outputs)
+    if to_torch >= 1e-4:
+        raise Failure(f"differs from PyTorch by {to_torch}")
+    where = first_difference(onnx.load(inlined), onnx.load(tagged))
+    if where:
+        raise Failure(f"inlined, differs from the tagged model in {where}")
+
+    model = onnx.load(outlined)
+    splits = re.findall(r"remark: (module '.*)", said)
+    statistics = {key: int(value) for value, key in re.findall(r"\(S\)\s+(\d+) ([a-z-]+)", said)}
+    counts["modules"] += statistics.get("modules", 0)
+    counts["split"] += len(splits)
+    ops = len(model.graph.node) + sum(len(f.node) for f in model.functions)
+    print(
+        f"{name}/{variant}: ok, {len(onnx.load(source).graph.node)} nodes -> {ops} in "
+        f"{len(model.functions)} functions, {len(splits)} split, "
+        f"difference {to_original:.1e} / {to_torch:.1e}"
+    )
+    for split in splits:
+        print("    " + split)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus")
+    parser.add_argument("--htp-opt", default="htp-opt")
+    parser.add_argument("--work", default="outlined")
+    parser.add_argument("only", nargs="*")
+    options = parser.parse_intermixed_args()
+    os.makedirs(options.work, exist_ok=True)
+    counts = {"graphs": 0, "passed": 0, "modules": 0, "split": 0}
+    for name in sorted(os.listdir(options.corpus)):
+        for variant in VARIANTS:
+            label = f"{name}/{variant}"
+            if not os.path.exists(f"{options.corpus}/{label}.onnx"):
+                continue
+            if options.only and name not in options.only and label not in options.only:
+                continue
+            counts["graphs"] += 1
+            try:
+                check(options, name, variant, counts)
+                counts["passed"] += 1
+            except Exception as error:  # a failed check must not hide the others
+                print(f"{label}: FAILED: {error}")
+            sys.stdout.flush()
+    print(json.dumps(counts))
+    print(
+        f"{counts['passed']} of {counts['graphs']} graphs; {counts['split']} of "
+        f"{counts['modules']} module calls split"
+    )
+    return 0 if counts["graphs"] and counts["passed"] == counts["graphs"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
