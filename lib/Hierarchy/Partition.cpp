@@ -80,12 +80,17 @@ private:
   using Unit = std::pair<unsigned /*position*/, unsigned /*group or kNone*/>;
 
   bool inLevel(unsigned op) const { return owner[op] == current; }
+  bool isPinned(unsigned op) const {
+    return graph.role(op) == OpRole::Pinned || graph.role(op) == OpRole::Weight;
+  }
   unsigned childTowards(unsigned group) const;
   /// The one child that all users of `op` belong to by `childOf`, or kNone.
   template <typename Fn> unsigned commonUser(unsigned op, Fn childOf) const;
 
   void cutLevel();
   void assignChildren();
+  void hoistShared();
+  bool sharedWithKin(unsigned op) const;
   void pullInside();
   void placeConstants();
   void countWaiting();
@@ -143,6 +148,47 @@ void Partitioner::assignChildren() {
   for (unsigned op : result.parts[current].members)
     child[op] =
         graph.role(op) == OpRole::Pinned ? kNone : childTowards(groupOf[op]);
+}
+
+/// Whether the child of `op` reads it, and a child of the same kind does.
+bool Partitioner::sharedWithKin(unsigned op) const {
+  bool own = false, kin = false;
+  for (unsigned user : graph.users(op)) {
+    if (!inLevel(user) || child[user] == kNone)
+      continue;
+    own |= child[user] == child[op];
+    kin |= child[user] != child[op] &&
+           groups.kind[child[user]] == groups.kind[child[op]];
+  }
+  return own && kin;
+}
+
+void Partitioner::hoistShared() {
+  // Forward: ops that need nothing of their child. Backward: those of them that
+  // its kin read, and what these read.
+  ArrayRef<unsigned> members = result.parts[current].members;
+  DenseSet<unsigned> free, hoisted;
+  for (unsigned op : members)
+    if (child[op] != kNone && graph.role(op) == OpRole::Op &&
+        none_of(graph.producers(op), [&](unsigned producer) {
+          return graph.role(producer) == OpRole::Weight ||
+                 (inLevel(producer) && child[producer] == child[op] &&
+                  graph.role(producer) == OpRole::Op &&
+                  !free.contains(producer));
+        }))
+      free.insert(op);
+  for (unsigned op : reverse(members))
+    if (free.contains(op) &&
+        (sharedWithKin(op) || any_of(graph.users(op), [&](unsigned user) {
+           return hoisted.contains(user) && child[user] == child[op];
+         })))
+      hoisted.insert(op);
+  for (unsigned op : members)
+    if (hoisted.contains(op)) {
+      child[op] = kNone;
+      groupOf[op] = result.parts[current].group;
+      ++result.hoisted;
+    }
 }
 
 void Partitioner::pullInside() {
@@ -386,6 +432,7 @@ Split Partitioner::explain(unsigned group, ArrayRef<unsigned> members) const {
 
 void Partitioner::cutLevel() {
   assignChildren();
+  hoistShared();
   pullInside();
   placeConstants();
   clock = 0;

@@ -121,7 +121,8 @@ static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block) {
     forEachProducer(op, block, numbers,
                     [&](unsigned from) { graph.addEdge(from, to); });
     if (isParameter(op) || isAbsentValue(op))
-      graph.setRole(to, OpRole::Pinned);
+      graph.setRole(to, op->hasAttr(kParameterAttr) ? OpRole::Weight
+                                                    : OpRole::Pinned);
     else if (isConstant(op))
       graph.setRole(to, OpRole::Constant);
     if (!isConstant(op) && hasEffects(op)) {

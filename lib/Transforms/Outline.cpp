@@ -71,7 +71,7 @@ private:
     for (Key inner : llvm::reverse(below)) {
       if (selected[inner.first] &&
           (!maxDepth || groups.depth[group] < maxDepth)) {
-        group = groups.add(group);
+        group = groups.add(group, kindOf(tree[inner.first]));
         calls.push_back({inner.first, inner.second});
       }
       byCall[inner] = group;
@@ -79,9 +79,17 @@ private:
     return group;
   }
 
+  /// Modules of one class are of one kind.
+  unsigned kindOf(const htp::Module &module) {
+    StringRef name =
+        module.qualified.empty() ? module.className : module.qualified;
+    return kinds.try_emplace(name, kinds.size() + 1).first->second;
+  }
+
   const ModuleTree &tree;
   const std::vector<bool> &selected;
   const unsigned maxDepth;
+  llvm::StringMap<unsigned> kinds;
   CallNumbers numbers;
   std::vector<ModuleCall> calls; ///< by group
   llvm::DenseMap<Key, unsigned> byCall;
@@ -217,6 +225,7 @@ LogicalResult Outline::outline(FunctionOpInterface function,
                             std::move(grouped.ofOps), minOps);
   numModules += grouped.groups.size() - 1;
   numPulled += cut.pulled;
+  numHoisted += cut.hoisted;
   numSplit += cut.splits.size();
   explainSplits(cut, *tagged, tree, grouped.getCalls());
   return outliner.build(*tagged, cut.parts, grouped.getCalls());

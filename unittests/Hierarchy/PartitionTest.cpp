@@ -156,6 +156,25 @@ TEST(Partition, ConstantsFollowTheirUsers) {
   EXPECT_EQ(cut.parts[3].members, (std::vector<unsigned>{0, 3, 4}));
 }
 
+TEST(Partition, SharedOpMovesOut) {
+  // mask 0 -> 1 in the first layer, read there by 2 and in the second by 4; not
+  // if 0 reads a weight
+  for (bool weight : {false, true}) {
+    Dataflow graph =
+        makeGraph(7, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {2, 5}});
+    if (weight)
+      graph.setRole(0, OpRole::Weight);
+    graph.finish();
+    GroupTree groups;
+    unsigned a = groups.add(0, 1), b = groups.add(0, 1);
+    Partition cut = partition(graph, groups, {0, a, a, a, a, b, b}, 2);
+    expectValid(graph, cut);
+    EXPECT_EQ(cut.hoisted, weight ? 0u : 2u);
+    ASSERT_EQ(cut.parts.size(), 3u);
+    EXPECT_EQ(cut.parts[1].members.size(), weight ? 4u : 2u);
+  }
+}
+
 TEST(Partition, SmallPartsDissolve) {
   Dataflow graph = makeGraph(3, {{0, 1}, {1, 2}});
   graph.finish();

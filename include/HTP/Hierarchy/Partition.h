@@ -18,7 +18,8 @@ namespace htp {
 enum class OpRole : uint8_t {
   Op,       ///< belongs to its group
   Constant, ///< reads nothing: goes wherever all of its users are
-  Pinned,   ///< stays at the top: a weight
+  Pinned,   ///< stays at the top: an initializer
+  Weight,   ///< stays at the top, and what reads it belongs to its module
 };
 
 /// The dataflow between ops 0 .. n-1, numbered so that each comes after what it
@@ -64,10 +65,12 @@ private:
 struct GroupTree {
   std::vector<unsigned> parent{0};
   std::vector<unsigned> depth{0};
+  std::vector<unsigned> kind{0}; ///< groups of one kind are alike: layers
 
-  unsigned add(unsigned parentGroup) {
+  unsigned add(unsigned parentGroup, unsigned groupKind = 0) {
     parent.push_back(parentGroup);
     depth.push_back(depth[parentGroup] + 1);
+    kind.push_back(groupKind);
     return parent.size() - 1;
   }
   unsigned size() const { return parent.size(); }
@@ -99,13 +102,17 @@ struct Split {
 struct Partition {
   std::vector<Part> parts; ///< parents first; part 0 is the whole block
   std::vector<Split> splits;
-  unsigned pulled = 0; ///< ops that moved into a group (not constants)
+  unsigned pulled = 0;  ///< ops that moved into a group (not constants)
+  unsigned hoisted = 0; ///< ops that moved out of one, as others need them too
 };
 
 /// Cuts `graph` into nested parts. `groupOf` says where each op belongs.
 ///
 /// Within a part, children are scheduled as units: a child whose inputs are all
-/// there is emitted as a whole. Three things happen on the way:
+/// there is emitted as a whole. Four things happen on the way:
+/// - An op that needs nothing of its child, and that children of the same kind
+///   read as well, moves out: an attention mask that an exporter computes in
+///   the first layer, for all of them. An op that reads a weight stays.
 /// - A constant goes into a child if all of its users are there.
 /// - An op between two ops of a child (it reads from the child, and only the
 ///   child reads it) is pulled into the child.

@@ -118,7 +118,10 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
 
     *A module need not be convex*: its dataflow may leave it and come back. Ops
     are reordered within dominance, and an op between two ops of a module that
-    nobody else reads is pulled inside. Where that is not enough the module is
+    nobody else reads is pulled inside. An op of a module that needs nothing of
+    it, and that modules of the same class read too (an attention mask that the
+    exporter computes once, in the first layer), moves out, so that equal layers
+    stay equal. Where that is not enough the module is
     split into the fewest convex parts, and a remark says which value leaves
     and where it comes back. Nothing is dropped or duplicated.
 
@@ -150,6 +153,7 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     Statistic<"numCalls", "calls", "Calls of modules">,
     Statistic<"numSaved", "ops-saved", "Ops saved by sharing functions">,
     Statistic<"numPulled", "ops-pulled-inside", "Ops of other modules that lay between a module's ops">,
+    Statistic<"numHoisted", "ops-moved-outside", "Ops that modules of the same class share, moved out of the first of them">,
     Statistic<"numSplit", "modules-split", "Calls of modules that are not convex, and were split">,
     Statistic<"numModules", "modules", "Calls of modules considered">,
   ];
