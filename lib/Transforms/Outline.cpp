@@ -108,6 +108,7 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
       return signalPassFailure();
     }
     ModuleTree tree = fromIR(hierarchy);
+    considered = split = 0;
     FailureOr<std::vector<bool>> selected = selectModules(tree);
     if (failed(checkNotOutlined()) || failed(selected))
       return signalPassFailure();
@@ -119,6 +120,12 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
     numFunctions += outliner.numFunctions;
     numCalls += outliner.numCalls;
     numSaved += outliner.numSaved;
+    if (summary)
+      emitRemark(getOperation().getLoc(), "outlined ")
+          << considered << " calls of modules: " << outliner.numFunctions
+          << " functions, " << outliner.numCalls << " calls, "
+          << outliner.numSaved << " ops saved by sharing, " << split
+          << " modules split";
   }
 
 private:
@@ -131,6 +138,8 @@ private:
                         OutlineBuilder &outliner);
   void explainSplits(const Partition &cut, const TaggedBlock &tagged,
                      const ModuleTree &tree, ArrayRef<ModuleCall> calls);
+
+  size_t considered = 0, split = 0; ///< calls of modules
 };
 
 } // namespace
@@ -223,6 +232,8 @@ LogicalResult Outline::outline(FunctionOpInterface function,
   CallGroups grouped(tree, selected, maxDepth, tagged->calls);
   Partition cut = partition(tagged->graph, grouped.groups,
                             std::move(grouped.ofOps), minOps);
+  considered += grouped.groups.size() - 1;
+  split += cut.splits.size();
   numModules += grouped.groups.size() - 1;
   numPulled += cut.pulled;
   numHoisted += cut.hoisted;

@@ -1,3 +1,5 @@
+// RUN: htp-opt %S/outline.mlir --htp-outline=summary=true -split-input-file -allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=SUMMARY
+// SUMMARY: remark: outlined 2 calls of modules: 1 functions, 2 calls, 4 ops saved by sharing, 0 modules split
 // RUN: htp-opt %s --htp-outline -split-input-file -verify-diagnostics -allow-unregistered-dialect
 // RUN: not htp-opt %s --htp-outline=modules=layr.0 -split-input-file -allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=PATH
 // RUN: not htp-opt %s --htp-outline=modules=**.attention.* -split-input-file -allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=GLOB
@@ -71,4 +73,18 @@ func.func @split(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %3 = "d.relu"(%2) {htp.tag = #htp.tag<"a">, onnx_node_name = "back"} : (tensor<4xf32>) -> tensor<4xf32>
   %4 = "d.relu"(%3) {htp.tag = #htp.tag<"a">} : (tensor<4xf32>) -> tensor<4xf32>
   return %4, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @layer.0 : "demo.Layer"
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @Layer(%x) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// expected-error@+1 {{is an outlined module already: run --htp-inline first}}
+func.func private @Layer(%x: tensor<4xf32>) -> tensor<4xf32> attributes {htp.module = "layer.0"} {
+  return %x : tensor<4xf32>
 }

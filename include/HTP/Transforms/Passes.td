@@ -147,6 +147,8 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
         clEnumValN(::htp::OutlineForm::Region, "region", "an htp.region around its ops"))}]>,
     Option<"share", "share", "bool", /*default=*/"true",
       "One function for all modules of a class with equal bodies">,
+    Option<"summary", "summary", "bool", /*default=*/"false",
+      "Say in a remark what was done: functions, calls, ops saved, modules split">,
   ];
   let statistics = [
     Statistic<"numFunctions", "functions", "Functions made">,

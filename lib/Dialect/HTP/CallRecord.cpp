@@ -24,9 +24,15 @@ bool isConstant(Operation *op) {
 }
 
 bool isAbsentValue(Operation *op) {
-  return isConstant(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
-           return isa<NoneType>(type);
-         });
+  // A constant whose type nobody knows is `none` too, but has a value.
+  auto isNote = [](NamedAttribute attribute) {
+    return isa<UnitAttr>(attribute.getValue()) ||
+           isAnnotation(attribute.getName());
+  };
+  return isConstant(op) &&
+         llvm::all_of(op->getResultTypes(),
+                      [](Type type) { return isa<NoneType>(type); }) &&
+         llvm::all_of(op->getAttrDictionary(), isNote);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Support/TensorBytes.h"
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
@@ -21,9 +22,7 @@ bool isNode(Operation *op) {
       isa_and_nonnull<HTPDialect>(op->getDialect()) || isInitializer(op) ||
       !op->getParentOfType<FunctionOpInterface>())
     return false;
-  // onnx.NoValue stands for an input that is not given.
-  return op->getNumResults() != 1 || op->getNumOperands() != 0 ||
-         !isa<NoneType>(op->getResult(0).getType());
+  return !isAbsentValue(op); // onnx.NoValue
 }
 
 void forEachNode(mlir::ModuleOp module,
