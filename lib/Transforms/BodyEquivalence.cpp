@@ -3,6 +3,8 @@
 #include "HTP/Transforms/BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -14,6 +16,8 @@ namespace {
 /// Numbers the values of a body in the order in which they are defined.
 class BodyHasher {
 public:
+  explicit BodyHasher(bool looseTypes) : looseTypes(looseTypes) {}
+
   llvm::hash_code hash(Block &block) {
     llvm::hash_code code = llvm::hash_value(block.getNumArguments());
     for (BlockArgument argument : block.getArguments())
@@ -26,6 +30,9 @@ public:
 private:
   llvm::hash_code define(Value value) {
     numbers.try_emplace(value, numbers.size());
+    auto shaped = dyn_cast<ShapedType>(value.getType());
+    if (looseTypes && shaped)
+      return mlir::hash_value(shaped.getElementType());
     return mlir::hash_value(value.getType());
   }
 
@@ -46,17 +53,21 @@ private:
     return code;
   }
 
+  const bool looseTypes;
   llvm::DenseMap<Value, unsigned> numbers;
 };
 
 /// Walks two bodies side by side.
 class BodyComparer {
 public:
+  explicit BodyComparer(bool looseTypes) : looseTypes(looseTypes) {}
+
   bool equal(Block &a, Block &b) {
     if (a.getNumArguments() != b.getNumArguments())
       return false;
+    // What is passed must have the type that the function has.
     for (auto [left, right] : llvm::zip(a.getArguments(), b.getArguments()))
-      if (!match(left, right))
+      if (left.getType() != right.getType() || !match(left, right))
         return false;
     auto right = b.begin();
     for (Operation &left : a)
@@ -68,7 +79,10 @@ public:
 private:
   bool match(Value left, Value right) {
     partner[left] = right;
-    return left.getType() == right.getType();
+    return left.getType() == right.getType() ||
+           (looseTypes &&
+            getElementTypeOrSelf(left) == getElementTypeOrSelf(right) &&
+            succeeded(verifyCompatibleShape(left.getType(), right.getType())));
   }
 
   static bool equalAttributes(Operation &a, Operation &b) {
@@ -113,13 +127,18 @@ private:
     return true;
   }
 
+  const bool looseTypes;
   llvm::DenseMap<Value, Value> partner;
 };
 
 } // namespace
 
-llvm::hash_code hashBody(Block &body) { return BodyHasher().hash(body); }
+llvm::hash_code hashBody(Block &body, bool looseTypes) {
+  return BodyHasher(looseTypes).hash(body);
+}
 
-bool equalBodies(Block &a, Block &b) { return BodyComparer().equal(a, b); }
+bool equalBodies(Block &a, Block &b, bool looseTypes) {
+  return BodyComparer(looseTypes).equal(a, b);
+}
 
 } // namespace htp

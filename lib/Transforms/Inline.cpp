@@ -169,6 +169,14 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
       places[op] = place;
 }
 
+/// Whether `type` says more than `other` of what may be one value.
+static bool knowsMore(Type type, Type other) {
+  auto shaped = dyn_cast<ShapedType>(type), old = dyn_cast<ShapedType>(other);
+  if (!shaped || !old || !shaped.hasRank())
+    return shaped && !old;
+  return !old.hasRank() || old.getNumDynamicDims() > shaped.getNumDynamicDims();
+}
+
 void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
   // Clone the body, as it was for this call.
   Block body;
@@ -193,7 +201,7 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
   // What the caller knows of the results may be more than what the body does.
   for (auto [inner, outer] :
        llvm::zip(terminator->getOperands(), call.getResults()))
-    if (isa<OpResult>(inner))
+    if (isa<OpResult>(inner) && knowsMore(outer.getType(), inner.getType()))
       inner.setType(outer.getType());
   call->replaceAllUsesWith(terminator->getOperands());
   terminator->erase();

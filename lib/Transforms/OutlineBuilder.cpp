@@ -321,7 +321,7 @@ func::FuncOp OutlineBuilder::findEqual(func::FuncOp function, ModuleId of,
       if (tree[other.module].className == tree[of].className &&
           tree[other.module].qualified == tree[of].qualified &&
           equalBodies(const_cast<Made &>(other).function.front(),
-                      function.front()))
+                      function.front(), isONNX()))
         return other.function;
   return {};
 }
@@ -378,7 +378,7 @@ Operation *OutlineBuilder::buildFunction(const Part &part, Block *body) {
 
   func::FuncOp function = makeFunction(part, body, border);
   ModuleFrame frame(tree[of].path);
-  llvm::hash_code hash = hashBody(*body);
+  llvm::hash_code hash = hashBody(*body, isONNX());
   if (func::FuncOp equal = findEqual(function, of, hash)) {
     SmallVector<Attribute> differences;
     for (auto [shared, original] :
@@ -386,6 +386,9 @@ Operation *OutlineBuilder::buildFunction(const Part &part, Block *body) {
       differences.push_back(recordDifference(shared, original, frame));
     call->setAttr(kOriginalsAttr, builder.getArrayAttr(differences));
     call.setCallee(equal.getSymName());
+    for (auto [result, type] :
+         llvm::zip(call.getResults(), equal.getResultTypes()))
+      result.setType(type);
     numSaved += numOps;
     function.erase();
     return call.getOperation();

@@ -14,8 +14,8 @@ htp.hierarchy @Net : "demo.Net" {
 // CHECK-LABEL: func @main
 // CHECK-SAME: %[[X:.*]]: tensor<4xf32>
 func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
-  // CHECK-DAG: %[[B0:.*]] = onnx.Constant {{.*}}"layer.0.bias"
-  // CHECK-DAG: %[[W0:.*]] = onnx.Constant {{.*}}"layer.0.weight"
+  // CHECK-DAG: %[[B0:.*]] = "onnx.Constant"{{.*}}"layer.0.bias"
+  // CHECK-DAG: %[[W0:.*]] = "onnx.Constant"{{.*}}"layer.0.weight"
   %b0 = "onnx.Constant"() {onnx.initializer, htp.parameter = "layer.0.bias", value = dense<1.0> : tensor<4xf32>, onnx_output_names = ["layer.0.bias"]} : () -> tensor<4xf32>
   %w0 = "onnx.Constant"() {onnx.initializer, htp.parameter = "layer.0.weight", value = dense<2.0> : tensor<4xf32>, onnx_output_names = ["layer.0.weight"]} : () -> tensor<4xf32>
   %b1 = "onnx.Constant"() {onnx.initializer, htp.parameter = "layer.1.bias", value = dense<3.0> : tensor<4xf32>, onnx_output_names = ["layer.1.bias"]} : () -> tensor<4xf32>
@@ -36,7 +36,7 @@ func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
 // CHECK: func private @Layer
 // CHECK-SAME: (%[[A:.*]]: tensor<4xf32> {onnx.name = "x"}, %[[W:.*]]: tensor<4xf32> {onnx.name = "layer.0.weight"}, %[[B:.*]]: tensor<4xf32> {onnx.name = "layer.0.bias"})
 // CHECK-SAME: -> (tensor<4xf32> {onnx.name = "v2"}) attributes {htp.module = "layer.0"}
-// CHECK-NEXT: onnx.Constant
+// CHECK-NEXT: "onnx.Constant"
 // CHECK-NEXT: %[[ADD:.*]] = "onnx.Add"(%[[A]], %[[B]]) {htp.tag = #htp.tag<"">
 // CHECK-NEXT: "onnx.Mul"(%[[ADD]], %[[W]])
 // CHECK-NEXT: %[[MAX:.*]] = "onnx.Max"{{.*}} {htp.tag = #htp.tag<"act">

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // When two function bodies compute the same: equal ops, attributes, types and
-// wiring. Names, tags and locations do not matter.
+// wiring. Names, tags and locations do not matter. Where `looseTypes`, a result
+// whose shape is known better in one body than in the other is still the same:
+// what shape inference found out says nothing about what is computed.
 
 #ifndef HTP_TRANSFORMS_BODYEQUIVALENCE_H
 #define HTP_TRANSFORMS_BODYEQUIVALENCE_H
@@ -11,8 +13,8 @@
 
 namespace htp {
 
-llvm::hash_code hashBody(mlir::Block &body);
-bool equalBodies(mlir::Block &a, mlir::Block &b);
+llvm::hash_code hashBody(mlir::Block &body, bool looseTypes);
+bool equalBodies(mlir::Block &a, mlir::Block &b, bool looseTypes);
 
 } // namespace htp
 

@@ -160,6 +160,10 @@ DictionaryAttr recordDifference(Operation *body, Operation *original,
     difference.set(kRecordedRemoval, ArrayAttr::get(context, removed));
   if (frame.absolute(body->getLoc()) != original->getLoc())
     difference.set(kRecordedLocation, LocationAttr(original->getLoc()));
+  if (body->getResultTypes() != original->getResultTypes())
+    difference.set(kRecordedTypes,
+                   Builder(context).getTypeArrayAttr(
+                       SmallVector<Type>(original->getResultTypes())));
   if (original->getNumRegions())
     if (ArrayAttr locations = argumentLocations(original);
         locations != argumentLocations(body))
@@ -172,6 +176,11 @@ void applyDifference(Operation *op, DictionaryAttr difference) {
     if (entry.getName() == kRecordedLocation) {
       if (auto loc = dyn_cast<LocationAttr>(entry.getValue()))
         op->setLoc(loc);
+    } else if (entry.getName() == kRecordedTypes) {
+      if (auto types = dyn_cast<ArrayAttr>(entry.getValue()))
+        for (auto [result, type] :
+             llvm::zip(op->getResults(), types.getAsRange<TypeAttr>()))
+          result.setType(type.getValue());
     } else if (entry.getName() == kRecordedArguments) {
       if (auto locations = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto [argument, location] :
@@ -191,8 +200,10 @@ void applyDifference(Operation *op, DictionaryAttr difference) {
 SmallVector<Operation *> recordedOps(Block &body) {
   SmallVector<Operation *> ops;
   for (Operation &op : opsBeforeLast(body))
-    op.walk<WalkOrder::PreOrder>(
-        [&](Operation *inner) { ops.push_back(inner); });
+    op.walk<WalkOrder::PreOrder>([&](Operation *inner) {
+      if (!isAbsentValue(inner))
+        ops.push_back(inner);
+    });
   return ops;
 }
 

@@ -48,6 +48,8 @@ GraphExporter::Source GraphExporter::getSource(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     source.outputs.push_back(
         withoutPrefix(function.getResultAttrDict(i), context));
+  source.outputTypes.assign(function.getResultTypes().begin(),
+                            function.getResultTypes().end());
   return source;
 }
 
@@ -124,11 +126,13 @@ LogicalResult GraphExporter::exportBlock(Source &source, GraphProto &graph) {
   current = parent;
   addIdentities(source, outputs, *graph.mutable_node());
   orderInitializers(source, graph);
-  Operation *terminator = source.block->getTerminator();
-  for (auto [name, value, info] :
-       llvm::zip_equal(outputs, terminator->getOperands(), source.outputs))
-    if (failed(exportValueInfo(name, value.getType(), info, decoder,
-                               *graph.add_output())))
+  SmallVector<Type> types = source.outputTypes;
+  if (types.empty())
+    types.assign(source.block->getTerminator()->operand_type_begin(),
+                 source.block->getTerminator()->operand_type_end());
+  for (auto [name, type, info] :
+       llvm::zip_equal(outputs, types, source.outputs))
+    if (failed(exportValueInfo(name, type, info, decoder, *graph.add_output())))
       return failure();
   if (failed(exportValueInfos(source, *graph.mutable_value_info())))
     return failure();

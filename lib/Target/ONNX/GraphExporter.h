@@ -31,6 +31,9 @@ private:
     mlir::Block *block;
     mlir::DictionaryAttr attrs;
     Dicts inputs, outputs;
+    /// What the function says its results are, which may be more than the
+    /// returned values say; empty for a subgraph.
+    llvm::SmallVector<mlir::Type> outputTypes;
   };
 
   static Source getSource(mlir::func::FuncOp function);

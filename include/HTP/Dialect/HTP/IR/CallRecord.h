@@ -38,6 +38,7 @@ bool isAbsentValue(mlir::Operation *op);
 /// Keys of a difference that are no attributes.
 inline constexpr llvm::StringLiteral kRecordedLocation = "loc";
 inline constexpr llvm::StringLiteral kRecordedArguments = "arguments";
+inline constexpr llvm::StringLiteral kRecordedTypes = "types";
 inline constexpr llvm::StringLiteral kRecordedRemoval = "removed";
 
 /// Whether an attribute only names or annotates an op: two ops that differ in
@@ -79,7 +80,8 @@ opsBeforeLast(mlir::Block &body) {
   return {body.begin(), std::prev(body.end())};
 }
 
-/// The ops that a record speaks of: all in `body`, but its terminator.
+/// The ops that a record speaks of: all in `body`, but its terminator and what
+/// stands for absent values.
 llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
 
 /// Places as runs, and back.
