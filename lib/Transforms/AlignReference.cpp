@@ -5,6 +5,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Transforms/ModelLoader.h"
 #include "HTP/Transforms/Passes.h"
 
@@ -100,6 +101,30 @@ static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   return sizes;
 }
 
+/// What names alone had suggested may not be modules of the reference.
+static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
+  auto isUnknown = [&](Attribute path) {
+    auto text = dyn_cast<StringAttr>(path);
+    return !text || !tree.contains(text.getValue());
+  };
+  auto anyUnknown = [&](Attribute users) {
+    auto paths = dyn_cast_or_null<ArrayAttr>(users);
+    return paths && llvm::any_of(paths, isUnknown);
+  };
+  module->walk([&](Operation *op) {
+    if (TagAttr tag = getTag(op); tag && !tree.contains(tag.getPath())) {
+      op->removeAttr(kTagAttr);
+      op->setLoc(stripScopes(op->getLoc()));
+    }
+    if (anyUnknown(op->getAttr(kUsersAttr)))
+      op->removeAttr(kUsersAttr);
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+        if (anyUnknown(function.getArgAttr(i, kUsersAttr)))
+          function.removeArgAttr(i, kUsersAttr);
+  });
+}
+
 void AlignReference::runOnOperation() {
   mlir::ModuleOp module = getOperation();
   if (reference.empty()) {
@@ -127,6 +152,7 @@ void AlignReference::runOnOperation() {
     return signalPassFailure();
   }
   toIR(tree, module);
+  dropUnknown(module, tree);
   AlignedTags tags(module, program.program, tree);
   tags.setSourceName("the reference '" + reference.getValue() + "'");
   tags.setEvidence("reference");
