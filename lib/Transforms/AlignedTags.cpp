@@ -88,7 +88,13 @@ void AlignedTags::tag(Operation *op, const AlignedNode &node) {
 }
 
 void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
-  for (auto [op, node] : llvm::zip(model.operations, result.nodes)) {
+  for (auto [op, own] : llvm::zip(model.operations, result.nodes)) {
+    // A body runs where the node that holds it runs, unless a parameter says
+    // otherwise.
+    AlignedNode node = own;
+    auto holder = model.nodeOf.find(op->getParentOp());
+    if (holder != model.nodeOf.end() && !own.anchored)
+      node.best = result.nodes[holder->second].best;
     if (node.best.module < 0)
       continue;
     TagAttr existing = getTag(op);
