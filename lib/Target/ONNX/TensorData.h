@@ -19,8 +19,8 @@ llvm::StringRef getTypedField(int32_t dataType);
 llvm::SmallVector<llvm::StringRef>
 getUsedFields(const ::onnx::TensorProto &tensor);
 
-/// Typed field → raw data. False if an entry has more bits than an element, and so
-/// would not come back.
+/// Typed field → raw data. False if an entry has more bits than an element, and
+/// so would not come back.
 bool packTypedField(const ::onnx::TensorProto &tensor, std::string &bytes);
 
 /// Raw data → the typed field of the tensor's data type.

@@ -61,7 +61,12 @@ def with_tensor(**fields):
 
 
 # CHECK: cycle: node 'first' (Add) uses value 'b', which depends on its own output through node 'second' (Relu): the graph has a cycle
-check("cycle", model_of(make_node("Add", ["x", "b"], ["a"], name="first"), relu("a", "b", name="second"), relu("b")))
+check(
+    "cycle",
+    model_of(
+        make_node("Add", ["x", "b"], ["a"], name="first"), relu("a", "b", name="second"), relu("b")
+    ),
+)
 # CHECK: self: node 'loop' (Add) uses value 'y', {{.*}} the graph has a cycle
 check("self", model_of(make_node("Add", ["x", "y"], ["y"], name="loop")))
 # CHECK: undefined: node #0 (Relu) uses value 'nope', which nothing produces
@@ -116,14 +121,18 @@ constant = TensorProto(data_type=FLOAT, dims=[5], raw_data=b"1234")
 # CHECK: constant: node 'c' (Constant) attribute 'value' has 4 bytes of data, but tensor<5xf32> takes 20
 check("constant", model_of(make_node("Constant", [], ["y"], name="c", value=constant)))
 
-branch = make_graph([relu("nope", "r", name="inner")], "b", [], [make_tensor_value_info("r", FLOAT, None)])
+branch = make_graph(
+    [relu("nope", "r", name="inner")], "b", [], [make_tensor_value_info("r", FLOAT, None)]
+)
 # CHECK: branch: node 'inner' (Relu) uses value 'nope', which nothing produces
 check("branch", model_of(make_node("If", ["x"], ["y"], then_branch=branch, else_branch=branch)))
 good = make_graph([relu("x", "r")], "b", [], [make_tensor_value_info("r", FLOAT, None)])
 # CHECK: one-branch: node 'if': 'onnx.If' op has no attribute 'else_branch', which version 21 of If requires
 check("one-branch", model_of(make_node("If", ["x"], ["y"], name="if", then_branch=good)))
 calls = model_of(make_node("F", ["x"], ["y"], domain="d"))
-calls.functions.append(make_function("d", "F", ["a"], ["b"], [relu("nope", "b")], [make_opsetid("", 21)]))
+calls.functions.append(
+    make_function("d", "F", ["a"], ["b"], [relu("nope", "b")], [make_opsetid("", 21)])
+)
 # CHECK: function: node #0 (Relu) uses value 'nope', which nothing produces
 check("function", calls)
 

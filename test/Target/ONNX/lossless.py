@@ -141,7 +141,15 @@ TYPED = {
     TensorProto.STRING: [b"a", b"", b'\xff\x00"'],
 }
 # The types whose elements ONNX stores as bit patterns in int32_data.
-BITS = {"FLOAT16": 16, "BFLOAT16": 16, "FLOAT4E2M1": 4, "INT4": 4, "UINT4": 4, "INT2": 2, "UINT2": 2}
+BITS = {
+    "FLOAT16": 16,
+    "BFLOAT16": 16,
+    "FLOAT4E2M1": 4,
+    "INT4": 4,
+    "UINT4": 4,
+    "INT2": 2,
+    "UINT2": 2,
+}
 
 
 def raw_size(data_type, count):
@@ -166,7 +174,9 @@ def tensors():
                 tensor = add(name="typed", data_type=data_type, dims=[count])
                 wide = BITS.get(TensorProto.DataType.Name(data_type)) == 16
                 entries = raw_size(data_type, count) // (2 if wide else 1)
-                tensor.int32_data.extend((i * 37) % (1 << 16 if wide else 64) for i in range(entries))
+                tensor.int32_data.extend(
+                    (i * 37) % (1 << 16 if wide else 64) for i in range(entries)
+                )
                 if entries:
                     tensor.int32_data[-1] = 1
             if data_type != TensorProto.STRING:
@@ -244,7 +254,10 @@ def graphs():
 
     def branch(value):
         graph = make_graph(
-            [make_node("Add", ["x", "c"], ["t"]), make_node("Mul", ["t", "outer"], ["r"], name="same")],
+            [
+                make_node("Add", ["x", "c"], ["t"]),
+                make_node("Mul", ["t", "outer"], ["r"], name="same"),
+            ],
             "branch",
             [],
             [make_tensor_value_info("r", FLOAT, None)],
@@ -263,10 +276,14 @@ def graphs():
         model.graph.input.append(make_tensor_value_info("cond", TensorProto.BOOL, []))
         save(f"if-{order}", model)
     outer = make_graph([], "empty", [], [make_tensor_value_info("x", FLOAT, [2, 3])])
-    save("outer-value", model_of(make_node("If", ["x"], ["y"], then_branch=outer, else_branch=outer)))
+    save(
+        "outer-value", model_of(make_node("If", ["x"], ["y"], then_branch=outer, else_branch=outer))
+    )
     result = make_tensor_value_info("y", FLOAT, None)
     shadow = make_graph([make_node("Neg", ["x"], ["y"])], "s", [], [result])
-    save("shadowed", model_of(make_node("If", ["x"], ["y"], then_branch=shadow, else_branch=shadow)))
+    save(
+        "shadowed", model_of(make_node("If", ["x"], ["y"], then_branch=shadow, else_branch=shadow))
+    )
     save("repeated-outputs", model_of(relu(), outputs=("y", "y", "x")))
 
 

@@ -13,7 +13,14 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto
-from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_tensor, make_tensor_value_info
+from onnx.helper import (
+    make_graph,
+    make_model,
+    make_node,
+    make_opsetid,
+    make_tensor,
+    make_tensor_value_info,
+)
 
 FOLDER, PROGRAM = Path(sys.argv[1]), sys.argv[2]
 
@@ -36,7 +43,13 @@ nodes = [
     make_node("Mul", ["y", "z"], ["r"]),
 ]
 inputs = [info("x"), make_tensor_value_info("c", TensorProto.BOOL, [])]
-graph = make_graph(nodes, "g", inputs, [info("r"), info("b")], [make_tensor("w", TensorProto.FLOAT, [3], [1, 2, 3])])
+graph = make_graph(
+    nodes,
+    "g",
+    inputs,
+    [info("r"), info("b")],
+    [make_tensor("w", TensorProto.FLOAT, [3], [1, 2, 3])],
+)
 model = make_model(graph, opset_imports=[make_opsetid("", 17)], ir_version=8)
 source, target = FOLDER / "in.onnx", FOLDER / "out.onnx"
 onnx.save(model, source)

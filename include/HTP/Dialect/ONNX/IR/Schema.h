@@ -50,8 +50,8 @@ llvm::SmallVector<llvm::StringRef> getRegionNames(mlir::Operation *op);
 /// or to another dialect, and is not an attribute of the ONNX node.
 bool isReservedAttrName(llvm::StringRef name);
 
-/// All attributes of the operation, also those that text gives as properties to one
-/// that no schema knows (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`).
+/// All attributes of the operation, also those that text gives as properties to
+/// one that no schema knows (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`).
 mlir::DictionaryAttr getAllAttrs(mlir::Operation *op);
 
 /// Checks the op against its schema: number of operands and results, attribute
