@@ -9,6 +9,7 @@ answer, how many a wrong one. It also strips the tagged file again and compares 
 original. Fails where an answer is wrong, where fewer than 90 % of ts and dynamo are answered, or where
 stripping does not give back the original.
 """
+
 import argparse
 import collections
 import json
@@ -18,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 import onnx
+
 from tagging import FITTING
 
 GOAL = 0.9  # of the nodes of ts and dynamo
@@ -37,7 +39,9 @@ def answers(path: Path):
 
 def check(programs: Path, source: Path, trace: Path | None, show: int) -> collections.Counter:
     counts = collections.Counter()
-    truth = json.loads((source.parent / f"{source.name.removesuffix('.onnx')}.truth.json").read_text())
+    truth = json.loads(
+        (source.parent / f"{source.name.removesuffix('.onnx')}.truth.json").read_text()
+    )
     with tempfile.TemporaryDirectory() as folder:
         tagged, stripped = Path(folder) / "tagged.onnx", Path(folder) / "stripped.onnx"
         attach = f"--htp-attach-hierarchy=trace={trace}" if trace else "--htp-attach-hierarchy"
@@ -54,8 +58,10 @@ def check(programs: Path, source: Path, trace: Path | None, show: int) -> collec
             if want != [None] and props["htp.scope"] not in want:
                 counts["wrong"] += 1
                 if counts["wrong"] <= show:
-                    print(f"  {node.op_type} {node.name or list(node.output)}: {props['htp.evidence']} says "
-                          f"'{props['htp.scope']}', the truth is {want}")
+                    print(
+                        f"  {node.op_type} {node.name or list(node.output)}: {props['htp.evidence']} says "
+                        f"'{props['htp.scope']}', the truth is {want}"
+                    )
         opt(programs, tagged, "--htp-strip", "-o", stripped)
         counts["not restored"] += source.read_bytes() != stripped.read_bytes()
     return counts
@@ -67,7 +73,9 @@ def main() -> int:
     parser.add_argument("--programs", type=Path, default=Path("build/bin"))
     parser.add_argument("--variants", nargs="+", default=["ts", "dynamo"])
     parser.add_argument("--models", nargs="+")
-    parser.add_argument("--traces", type=Path, help="folder with MODEL.TRACE.json files, instead of the archives")
+    parser.add_argument(
+        "--traces", type=Path, help="folder with MODEL.TRACE.json files, instead of the archives"
+    )
     parser.add_argument("--no-trace", action="store_true", help="from the model alone")
     parser.add_argument("--show", type=int, default=3, help="wrong answers to print a graph")
     args = parser.parse_args()
@@ -85,10 +93,15 @@ def main() -> int:
             if counts["wrong"] or counts["not restored"] or counts["warnings"]:
                 print(f"{model}/{variant}: {dict(counts)}")
         share = total["answered"] / max(1, total["nodes"])
-        print(f"{variant}: {total['nodes']} nodes, {total['answered']} answered ({share:.2%}), "
-              f"{total['wrong']} wrong, {total['not restored']} not restored, {total['warnings']} with warnings")
-        failed |= bool(total["wrong"] or total["not restored"]) or (
-            variant in ("ts", "dynamo") and share < GOAL) or not total["nodes"]
+        print(
+            f"{variant}: {total['nodes']} nodes, {total['answered']} answered ({share:.2%}), "
+            f"{total['wrong']} wrong, {total['not restored']} not restored, {total['warnings']} with warnings"
+        )
+        failed |= (
+            bool(total["wrong"] or total["not restored"])
+            or (variant in ("ts", "dynamo") and share < GOAL)
+            or not total["nodes"]
+        )
     return failed
 
 

@@ -5,12 +5,21 @@ import sys
 
 
 def module(path, name):
-    return dict(path=path, **{"class": name}, qualified=f"demo.{name}", torch_nn=False, calls=1, parameters=[])
+    return dict(
+        path=path,
+        **{"class": name},
+        qualified=f"demo.{name}",
+        torch_nn=False,
+        calls=1,
+        parameters=[],
+    )
 
 
 def trace(paths, ops=()):
     modules = [module("", "Net")] + [module(p, "Layer") for p in paths]
-    return dict(format="htp-trace", version=1, modules=modules, inputs=[], ops=list(ops), outputs=[])
+    return dict(
+        format="htp-trace", version=1, modules=modules, inputs=[], ops=list(ops), outputs=[]
+    )
 
 
 def write(name, text):
