@@ -8,6 +8,7 @@ cell prints how many answers it has, what it says and how many of them are right
 cell's new figure. The expected calibration error is cross-validated by model: each model is judged
 with the shares of the others.
 """
+
 import collections
 import glob
 import json
@@ -57,16 +58,20 @@ def main():
         entry[1] += 1
     for cell in sorted(cells):
         right, total = (sum(e[k] for e in cells[cell].values()) for k in (0, 1))
-        print(f"{cell[0]:12} says {cell[1]:.4f}  answers {total:6}  right {right / total:.4f}"
-              f"  fitted {share(right, total):.4f}")
+        print(
+            f"{cell[0]:12} says {cell[1]:.4f}  answers {total:6}  right {right / total:.4f}"
+            f"  fitted {share(right, total):.4f}"
+        )
     said = [(cell[1], right) for _, cell, right in known]
     held_out = []
     for model, cell, right in known:
         others = [e for m, e in cells[cell].items() if m != model]
         fitted = share(sum(e[0] for e in others), sum(e[1] for e in others))
         held_out.append((fitted, right))
-    print(f"expected calibration error: as tagged {calibration_error(said):.4f}, "
-          f"cross-validated by model {calibration_error(held_out):.4f}")
+    print(
+        f"expected calibration error: as tagged {calibration_error(said):.4f}, "
+        f"cross-validated by model {calibration_error(held_out):.4f}"
+    )
     return 0 if known else 1
 
 

@@ -49,7 +49,11 @@ def all_values(path, inputs):
 def same(left, right, tolerance):
     left, right = np.asarray(left), np.asarray(right)
     return left.shape == right.shape and np.allclose(
-        left.astype(np.float64), right.astype(np.float64), rtol=tolerance, atol=tolerance, equal_nan=True
+        left.astype(np.float64),
+        right.astype(np.float64),
+        rtol=tolerance,
+        atol=tolerance,
+        equal_nan=True,
     )
 
 
@@ -78,7 +82,9 @@ def torch_outputs(models, name, example):
     with torch.no_grad():
         model(**{key: torch.from_numpy(value) for key, value in example.items()})
     return {
-        path: calls[0].numpy() for path, calls in seen.items() if len(calls) == 1 and calls[0] is not None
+        path: calls[0].numpy()
+        for path, calls in seen.items()
+        if len(calls) == 1 and calls[0] is not None
     }
 
 
@@ -92,7 +98,9 @@ def check(options, models, name, variant, counts):
         [f"{folder}/{variant}.onnx", trace, "-o", tagged],
         [tagged, "--htp-extract=module=**", "-o", f"{parts}/%.onnx"],
     ):
-        done = subprocess.run([options.htp_opt, *command], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [options.htp_opt, *command], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             counts["failed"] += 1
             print(f"{name}/{variant}: FAILED: {done.stderr.strip()[:300]}")

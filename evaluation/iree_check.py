@@ -25,7 +25,9 @@ def run(*command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         message = re.search(r"error: (.*)", done.stderr)
-        raise RuntimeError(f"{os.path.basename(command[0])}: {(message or [done.stderr[-300:]])[0][:400]}")
+        raise RuntimeError(
+            f"{os.path.basename(command[0])}: {(message or [done.stderr[-300:]])[0][:400]}"
+        )
 
 
 def program(name):
@@ -46,9 +48,14 @@ def compile_and_run(model, base, inputs):
     )
     with open(f"{base}.vmfb", "rb") as file:
         module = iree.runtime.load_vm_flatbuffer(file.read(), driver="local-sync")
-    names = [name for name in module.vm_module.function_names if "$" not in name and "__init" not in name]
+    names = [
+        name for name in module.vm_module.function_names if "$" not in name and "__init" not in name
+    ]
     outputs = module[names[0]](*inputs)
-    return [np.asarray(value) for value in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
+    return [
+        np.asarray(value)
+        for value in (outputs if isinstance(outputs, (list, tuple)) else [outputs])
+    ]
 
 
 def check(options, name):

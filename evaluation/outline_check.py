@@ -92,12 +92,14 @@ def check(options, name, variant, counts):
     folder = f"{options.corpus}/{name}"
     source = f"{folder}/{variant}.onnx"
     base = f"{options.work}/{name}.{variant}"
-    tagged, outlined, inlined = f"{base}.tagged.onnx", f"{base}.outlined.onnx", f"{base}.inlined.onnx"
+    tagged, outlined, inlined = (
+        f"{base}.tagged.onnx",
+        f"{base}.outlined.onnx",
+        f"{base}.inlined.onnx",
+    )
     trace = f"{folder}/{VARIANTS[variant]}"
     run(options.htp_opt, source, f"--htp-tag=trace={trace}", "-o", tagged)
-    said = run(
-        options.htp_opt, tagged, "--htp-outline=summary=true", "-o", outlined
-    )
+    said = run(options.htp_opt, tagged, "--htp-outline=summary=true", "-o", outlined)
     run(options.htp_opt, outlined, "--htp-inline", "-o", inlined)
 
     onnx.checker.check_model(outlined, full_check=True)

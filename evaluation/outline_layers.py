@@ -28,7 +28,11 @@ MODELS = {
     "llama": (
         lambda: transformers.LlamaModel(
             transformers.LlamaConfig(
-                **SIZES, num_hidden_layers=32, num_key_value_heads=2, intermediate_size=64, use_cache=False
+                **SIZES,
+                num_hidden_layers=32,
+                num_key_value_heads=2,
+                intermediate_size=64,
+                use_cache=False,
             )
         ),
         "LlamaDecoderLayer",
@@ -76,7 +80,10 @@ def main():
         build, layer, count = MODELS[name]
         folder = f"{options.work}/{name}"
         os.makedirs(folder, exist_ok=True)
-        path, outlined = f"{folder}/{options.variant}.onnx", f"{folder}/{options.variant}.outlined.onnx"
+        path, outlined = (
+            f"{folder}/{options.variant}.onnx",
+            f"{folder}/{options.variant}.outlined.onnx",
+        )
         if not os.path.exists(path):
             export(build, folder, options.variant)
         trace = f"--htp-tag=trace={folder}/trace.pt"

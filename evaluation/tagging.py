@@ -102,7 +102,9 @@ def jobs_of(corpus: Path, work: Path, modes: list[Mode]) -> list[Job]:
                         continue
                     options.append(f"trace={trace_json(folder, mode.traces[graph], work)}")
                 if mode.reference:
-                    options.append(f"reference={tagged(work, MODES[0], folder.name, graph)}")
+                    # Some models do not trace: their tags come from the model alone.
+                    first = MODES[0] if (folder / FITTING[graph]).exists() else MODES[1]
+                    options.append(f"reference={tagged(work, first, folder.name, graph)}")
                 target = tagged(work, mode, folder.name, name)
                 found.append(Job(mode, folder.name, graph, source, target, " ".join(options)))
     return found
