@@ -36,7 +36,7 @@ setup: ## Debian packages, .venv, ONNX C++: only what is missing
 
 configure: setup
 	@$(ENV); if [ ! -e $(BUILD)/build.ninja ] || [ "$$(cat $(BUILD)/.htp-configured 2>/dev/null)" != "$$HTP_ONNX_ROOT $(CMAKE_ARGS)" ]; then \
-	  .venv/bin/cmake --preset $(PRESET) $(CMAKE_ARGS) && echo "$$HTP_ONNX_ROOT $(CMAKE_ARGS)" > $(BUILD)/.htp-configured; fi
+	  .venv/bin/cmake --fresh --preset $(PRESET) $(CMAKE_ARGS) && echo "$$HTP_ONNX_ROOT $(CMAKE_ARGS)" > $(BUILD)/.htp-configured; fi
 
 build: configure ## All programs and libraries, into build/bin and build/lib
 	@$(ENV); .venv/bin/cmake --build $(BUILD) --parallel $(JOBS)
