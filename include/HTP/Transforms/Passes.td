@@ -339,6 +339,66 @@ def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {
     Statistic<"numTagged", "tagged", "Nodes with a tag">,
     Statistic<"numContaminated", "contaminated", "Nodes that their names place in another layer">
   ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
+def HTPResolveContamination
+    : Pass<"htp-resolve-contamination", "::mlir::ModuleOp"> {
+  let summary = "Decide where the evidence about a node's module disagrees";
+  let description = [{
+    Looks at the nodes whose tag another module disputes (a context of the tag
+    that is neither above nor below its module), and at those whose neighbours
+    all lie elsewhere. What the node itself says (notes of the exporter, names,
+    parameters) stands. For the others the patterns are asked:
+
+    | pattern | the node | belongs to | confidence |
+    |---|---|---|---|
+    | `residual` | joins a module's input with what the module made of it | what holds both | 0.9 |
+    | `exporter-made` | lies between nodes of one module | that module | 0.9 |
+    | `cross-attention` | reads values of two branches | the branch that goes on with the result | 0.85 |
+    | `provenance` | reads what one module made, and that is not the tag's | that module | 0.8 |
+    | `several-contexts` | is claimed by three or more modules | the one with most of the evidence, or what they share | 0.5 to 0.75 |
+    | `common-ancestor` | is read by several modules, and was not made by the tag's | what they share | 0.75 |
+
+    The most confident one decides, and only if it is more confident than the
+    tag is. The decision is in the tag (module, evidence, confidence, reason;
+    the module that lost is a context), and comes out as a remark of the
+    category `htp-resolve`: `passed` where the tag changed, `analysis` where it
+    stands, `missed` where a pattern was not confident enough.
+
+    ```mlir
+    %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.1", evidence = "alignment", confidence = 0.6>} : …
+    // becomes
+    %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.0", evidence = "consumer", confidence = 0.9,
+        reason = "residual connection of 'layer.0'",
+        contexts = [#htp.context<"layer.1", evidence = "alignment", confidence = 0.6>]>} : …
+    ```
+
+    Users decide first, whatever the evidence: `overrides` gives single nodes
+    their module, `policy` has rules for kinds of nodes (docs/formats/policy.md).
+    Overrides that name unknown nodes, and rules that match nothing, are warnings
+    with a count; unknown modules and contradictory rules are errors.
+
+    New patterns are registered by name (HTP/Transforms/Resolution.h), also from
+    a plugin.
+  }];
+  let options = [
+    Option<"minConfidence", "min-confidence", "double", /*default=*/"0.9",
+           "Tags at least this certain stand unless another claim is at least 1 - this certain">,
+    ListOption<"patterns", "patterns", "std::string",
+               "The patterns to ask, by name (default: all)">,
+    Option<"policy", "policy", "std::string", /*default=*/"",
+           "Rules for kinds of nodes, as JSON">,
+    Option<"overrides", "overrides", "std::string", /*default=*/"",
+           "Modules of single nodes by the nodes' names, as JSON">,
+  ];
+  let statistics = [
+    Statistic<"numConflicts", "conflicts", "Nodes whose evidence disagrees">,
+    Statistic<"numChanged", "changed", "Tags that a pattern changed">,
+    Statistic<"numKept", "kept", "Disputed tags that stand">,
+    Statistic<"numByUser", "by-user", "Tags that a policy or an override gave">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
 }
 
 #endif // HTP_TRANSFORMS_PASSES_TD

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Hierarchy/Policy.h"
+
+#include "JSONReading.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace htp;
+using namespace htp::reading;
+using llvm::Error;
+using llvm::Expected;
+
+bool PolicyRule::sameConditions(const PolicyRule &other) const {
+  return opTypes == other.opTypes && module == other.module &&
+         evidence == other.evidence && below == other.below &&
+         priority == other.priority;
+}
+
+bool PolicyRule::sameAssignment(const PolicyRule &other) const {
+  return assign == other.assign && target == other.target;
+}
+
+/// A key that nobody reads is a rule that does not do what its writer thinks.
+static bool onlyKeys(const json::Object &object,
+                     llvm::ArrayRef<StringRef> known, Path path) {
+  for (const auto &[key, value] : object)
+    if (!llvm::is_contained(known, key.str()))
+      return reject(path.field(key), "unknown key");
+  return true;
+}
+
+/// A string, or an array of strings.
+static bool getStrings(const json::Object &object, StringLiteral key,
+                       std::vector<std::string> &strings, Path path) {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return true;
+  if (auto text = value->getAsString()) {
+    strings.push_back(text->str());
+    return true;
+  }
+  return readList(object, key, /*required=*/false, strings, path,
+                  [](const json::Value &item, std::string &text, Path place) {
+                    auto found = item.getAsString();
+                    if (!found)
+                      return reject(place, "expected string");
+                    text = found->str();
+                    return true;
+                  });
+}
+
+static bool readMatch(const json::Object &rule, PolicyRule &result,
+                      Path parent) {
+  const json::Value *value = rule.get("match");
+  Path path = parent.field("match"); // refers to its parent
+  if (!value)
+    return reject(path, "missing, expected object");
+  const json::Object *match = asObject(*value, path);
+  if (!match ||
+      !onlyKeys(*match, {"op_type", "tag", "evidence", "confidence_below"},
+                path) ||
+      !getStrings(*match, "op_type", result.opTypes, path) ||
+      !getString(*match, "tag", /*required=*/false, result.module, path) ||
+      !getStrings(*match, "evidence", result.evidence, path))
+    return false;
+  if (const json::Value *below = match->get("confidence_below")) {
+    auto number = below->getAsNumber();
+    if (!number || *number < 0 || *number > 1)
+      return reject(path.field("confidence_below"),
+                    "expected number between 0 and 1");
+    result.below = *number;
+  }
+  return true;
+}
+
+static bool readAssign(const json::Object &rule, PolicyRule &result,
+                       Path parent) {
+  using Assign = PolicyRule::Assign;
+  const json::Value *value = rule.get("assign");
+  Path path = parent.field("assign");
+  if (!value)
+    return reject(path, "missing, expected string or object");
+  if (const json::Object *object = value->getAsObject()) {
+    result.assign = Assign::Module;
+    return onlyKeys(*object, {"module"}, path) &&
+           getString(*object, "module", /*required=*/true, result.target, path);
+  }
+  auto known = llvm::StringSwitch<std::optional<Assign>>(
+                   value->getAsString().value_or(""))
+                   .Case("producer", Assign::Producer)
+                   .Case("consumer", Assign::Consumer)
+                   .Case("ancestor", Assign::Ancestor)
+                   .Default(std::nullopt);
+  if (!known)
+    return reject(path, "expected \"producer\", \"consumer\", \"ancestor\" or "
+                        "an object with \"module\"");
+  result.assign = *known;
+  return true;
+}
+
+static bool readRule(const json::Value &value, PolicyRule &rule, Path path) {
+  const json::Object *object = asObject(value, path);
+  if (!object ||
+      !onlyKeys(*object, {"name", "match", "assign", "priority"}, path) ||
+      !getString(*object, "name", /*required=*/true, rule.name, path) ||
+      !readMatch(*object, rule, path) || !readAssign(*object, rule, path))
+    return false;
+  if (const json::Value *priority = object->get("priority")) {
+    auto number = priority->getAsInteger();
+    if (!number)
+      return reject(path.field("priority"), "expected integer");
+    rule.priority = *number;
+  }
+  return true;
+}
+
+/// Both files say what they are: {"format": "htp-policy", "version": 1, …}.
+static const json::Object *readHeader(const json::Value &value,
+                                      StringLiteral format, StringLiteral body,
+                                      Path path) {
+  const json::Object *object = asObject(value, path);
+  if (!object || !onlyKeys(*object, {"format", "version", body}, path))
+    return nullptr;
+  if (object->getString("format") != format) {
+    if (format == "htp-policy")
+      path.field("format").report("expected \"htp-policy\"");
+    else
+      path.field("format").report("expected \"htp-overrides\"");
+    return nullptr;
+  }
+  if (object->getInteger("version") != 1) {
+    path.field("version").report("expected 1");
+    return nullptr;
+  }
+  return object;
+}
+
+Expected<Policy> Policy::parse(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return value.takeError();
+  Path::Root root("policy");
+  Policy policy;
+  const json::Object *object =
+      readHeader(*value, "htp-policy", "rules", Path(root));
+  if (!object || !readList(*object, "rules", /*required=*/true, policy.rules,
+                           Path(root), readRule))
+    return root.getError();
+  for (size_t i = 0; i < policy.rules.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (policy.rules[i].sameConditions(policy.rules[j]) &&
+          !policy.rules[i].sameAssignment(policy.rules[j]))
+        return llvm::createStringError(
+            "rules '%s' and '%s' match the same nodes and assign them "
+            "differently",
+            policy.rules[j].name.c_str(), policy.rules[i].name.c_str());
+  return policy;
+}
+
+Expected<Overrides> Overrides::parse(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return value.takeError();
+  Path::Root root("overrides");
+  Path path(root);
+  const json::Object *object =
+      readHeader(*value, "htp-overrides", "nodes", path);
+  if (!object)
+    return root.getError();
+  const json::Value *nodes = object->get("nodes");
+  const json::Object *names =
+      nodes ? asObject(*nodes, path.field("nodes")) : nullptr;
+  if (!nodes)
+    path.field("nodes").report("missing, expected object");
+  if (!names)
+    return root.getError();
+  Overrides overrides;
+  for (const auto &[node, module] : *names) {
+    auto target = module.getAsString();
+    if (!target) {
+      path.field("nodes").field(node).report("expected string");
+      return root.getError();
+    }
+    overrides.modules.push_back({node.str(), target->str()});
+  }
+  llvm::sort(overrides.modules);
+  return overrides;
+}
+
+template <typename T> static Expected<T> loadFile(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError("'%s': %s", path.str().c_str(),
+                                   buffer.getError().message().c_str());
+  Expected<T> parsed = T::parse((*buffer)->getBuffer());
+  if (!parsed)
+    return llvm::createStringError("'%s': %s", path.str().c_str(),
+                                   llvm::toString(parsed.takeError()).c_str());
+  return parsed;
+}
+
+Expected<Policy> Policy::load(StringRef path) { return loadFile<Policy>(path); }
+Expected<Overrides> Overrides::load(StringRef path) {
+  return loadFile<Overrides>(path);
+}

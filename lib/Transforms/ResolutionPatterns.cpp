@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// HTP's own patterns. They know modules, dataflow and types, and no operator by
+// its name: a residual connection is one in any dialect.
+
+#include "ResolutionPatterns.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace htp;
+
+static std::string quoted(const ConflictView &conflict, ModuleId module) {
+  return "'" + conflict.getTree()[module].path + "'";
+}
+
+/// Whether all of several candidates lie in `module` or below it.
+static bool allWithin(const ConflictView &conflict, ArrayRef<Candidate> several,
+                      ModuleId module) {
+  return llvm::all_of(several, [&](const Candidate &one) {
+    return conflict.getTree().isAncestorOrSelf(module, one.module);
+  });
+}
+
+static SmallVector<Candidate> both(ArrayRef<Candidate> a,
+                                   ArrayRef<Candidate> b) {
+  SmallVector<Candidate> all(a);
+  all.append(b.begin(), b.end());
+  return all;
+}
+
+namespace {
+
+/// Joins what a module was given with what it made of it: `x + f(x)`. The node
+/// lies within the smallest module that holds both `f` and another reader of
+/// `x`; if that does not hold, with what follows there.
+struct Residual : ResolutionPattern {
+  std::optional<Decision> match(const ConflictView &conflict) const override {
+    Operation *op = conflict.getOperation();
+    if (op->getNumOperands() != 2 || op->getNumResults() != 1 ||
+        op->getOperand(0).getType() != op->getOperand(1).getType())
+      return std::nullopt;
+    for (auto [x, made] : {std::pair(op->getOperand(0), op->getOperand(1)),
+                           std::pair(op->getOperand(1), op->getOperand(0))})
+      if (auto around = enclosing(conflict, x, made))
+        return decide(conflict, *around, *conflict.producerOf(made));
+    return std::nullopt;
+  }
+
+private:
+  /// The deepest module that holds what made `made` and another reader of `x`.
+  static std::optional<ModuleId> enclosing(const ConflictView &conflict,
+                                           Value x, Value made) {
+    const ModuleTree &tree = conflict.getTree();
+    auto maker = conflict.producerOf(made);
+    if (!maker || x == made)
+      return std::nullopt;
+    std::optional<ModuleId> deepest;
+    for (const Candidate &reader :
+         conflict.readersOf(x, conflict.getOperation())) {
+      ModuleId around = tree.lowestCommonAncestor(reader.module, maker->module);
+      if (!deepest || tree[around].depth > tree[*deepest].depth)
+        deepest = around;
+    }
+    return deepest && *deepest != ModuleTree::root() ? deepest : std::nullopt;
+  }
+
+  static Decision decide(const ConflictView &conflict, ModuleId around,
+                         const Candidate &maker) {
+    const ModuleTree &tree = conflict.getTree();
+    std::string reason = "residual connection of " + quoted(conflict, around);
+    const Candidate &current = conflict.getCurrent();
+    if (tree.isAncestorOrSelf(around, current.module))
+      return {current.module, current.evidence, 0.9, reason};
+    if (!conflict.getConsumers().empty() &&
+        allWithin(conflict, conflict.getConsumers(), around))
+      around = tree.lowestCommonAncestor(
+          conflict.common(conflict.getConsumers()), maker.module);
+    return {around, "consumer", 0.9, reason};
+  }
+};
+
+/// Between nodes of one module: what the exporter put there belongs to it.
+struct ExporterMade : ResolutionPattern {
+  std::optional<Decision> match(const ConflictView &conflict) const override {
+    if (conflict.getProducers().empty() || conflict.getConsumers().empty())
+      return std::nullopt;
+    ModuleId module = conflict.getProducers().front().module;
+    auto same = [&](const Candidate &one) { return one.module == module; };
+    if (!llvm::all_of(conflict.getProducers(), same) ||
+        !llvm::all_of(conflict.getConsumers(), same))
+      return std::nullopt;
+    return Decision{module, "producer", 0.9,
+                    "lies between nodes of " + quoted(conflict, module)};
+  }
+};
+
+/// Reads values of two branches (a decoder's queries, an encoder's keys): it
+/// belongs to the branch that goes on with the result.
+struct CrossAttention : ResolutionPattern {
+  std::optional<Decision> match(const ConflictView &conflict) const override {
+    const ModuleTree &tree = conflict.getTree();
+    ArrayRef<Candidate> producers = conflict.getProducers(),
+                        consumers = conflict.getConsumers();
+    if (producers.size() < 2 || consumers.empty())
+      return std::nullopt;
+    ModuleId split = conflict.common(both(producers, consumers));
+    ModuleId after = conflict.common(consumers);
+    if (after == split)
+      return std::nullopt;
+    ModuleId branch = tree.childTowards(split, after);
+    // What this branch made itself says where in it the node lies.
+    SmallVector<Candidate> own(consumers);
+    bool crosses = false;
+    for (const Candidate &producer : producers) {
+      bool inside = tree.isAncestorOrSelf(branch, producer.module);
+      crosses |= !inside && !conflict.related(branch, producer.module);
+      if (inside)
+        own.push_back(producer);
+    }
+    if (!crosses || own.size() == consumers.size())
+      return std::nullopt;
+    if (tree.isAncestorOrSelf(branch, conflict.getCurrent().module))
+      return Decision{conflict.getCurrent().module,
+                      conflict.getCurrent().evidence, 0.85,
+                      "goes on in " + quoted(conflict, branch)};
+    return Decision{conflict.common(own), "consumer", 0.85,
+                    "reads values of several branches and goes on in " +
+                        quoted(conflict, branch)};
+  }
+};
+
+/// The module that made all that the node reads, where the tag's module made
+/// none of it.
+struct Provenance : ResolutionPattern {
+  std::optional<Decision> match(const ConflictView &conflict) const override {
+    ArrayRef<Candidate> producers = conflict.getProducers();
+    if (producers.empty())
+      return std::nullopt;
+    ModuleId module = conflict.common(producers);
+    bool same = llvm::all_of(producers, [&](const Candidate &producer) {
+      return producer.module == module;
+    });
+    if (!same || conflict.related(module, conflict.getCurrent().module) ||
+        !conflict.isDetached())
+      return std::nullopt;
+    return Decision{module, "producer", 0.8,
+                    "all that it reads was made by " +
+                        quoted(conflict, module)};
+  }
+};
+
+/// More than two modules claim the node: the one that has more than half of
+/// the confidence, otherwise what they have in common.
+struct SeveralContexts : ResolutionPattern {
+  std::optional<Decision> match(const ConflictView &conflict) const override {
+    llvm::MapVector<ModuleId, double> weights;
+    double total = 0;
+    for (const Candidate &one :
+         both({conflict.getCurrent()}, conflict.getContexts())) {
+      weights[one.module] += one.confidence;
+      total += one.confidence;
+    }
+    if (weights.size() < 3 || total <= 0)
+      return std::nullopt;
+    auto best = llvm::max_element(weights, [](const auto &a, const auto &b) {
+      return a.second < b.second;
+    });
+    std::string count = std::to_string(weights.size()) + " modules claim it";
+    double share = best->second / total;
+    if (share > 0.5)
+      return Decision{best->first,
+                      best->first == conflict.getCurrent().module
+                          ? conflict.getCurrent().evidence
+                          : StringRef("consumer"),
+                      0.5 + share / 4,
+                      count + ", most evidence is for " +
+                          quoted(conflict, best->first)};
+    SmallVector<ModuleId> modules;
+    for (const auto &[module, weight] : weights)
+      modules.push_back(module);
+    ModuleId ancestor = conflict.getTree().lowestCommonAncestor(modules);
+    return Decision{ancestor, "ancestor", 0.6,
+                    count + ", which " + quoted(conflict, ancestor) + " holds"};
+  }
+};
+
+/// What several modules read and the tag's module did not make belongs to what
+/// they have in common, never to one of them.
+struct CommonAncestor : ResolutionPattern {
+  std::optional<Decision> match(const ConflictView &conflict) const override {
+    const Candidate &current = conflict.getCurrent();
+    ArrayRef<Candidate> consumers = conflict.getConsumers();
+    ModuleId ancestor = conflict.common(consumers);
+    bool outside =
+        consumers.empty() || ancestor == current.module ||
+        !conflict.getTree().isAncestorOrSelf(ancestor, current.module);
+    bool made =
+        llvm::any_of(conflict.getProducers(), [&](const Candidate &producer) {
+          return conflict.related(producer.module, current.module) &&
+                 producer.module != ModuleTree::root();
+        });
+    if (outside || made || consumers.size() < 2)
+      return std::nullopt;
+    return Decision{ancestor, "ancestor", 0.75,
+                    "read by several modules of " + quoted(conflict, ancestor)};
+  }
+};
+
+} // namespace
+
+void htp::addBuiltinPatterns(
+    std::vector<std::pair<std::string, ResolutionPatternFactory>> &patterns) {
+  auto add = [&](StringRef name, auto make) {
+    patterns.push_back({name.str(), make});
+  };
+  add("residual", [] { return std::make_unique<Residual>(); });
+  add("exporter-made", [] { return std::make_unique<ExporterMade>(); });
+  add("cross-attention", [] { return std::make_unique<CrossAttention>(); });
+  add("provenance", [] { return std::make_unique<Provenance>(); });
+  add("several-contexts", [] { return std::make_unique<SeveralContexts>(); });
+  add("common-ancestor", [] { return std::make_unique<CommonAncestor>(); });
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef HTP_LIB_TRANSFORMS_RESOLUTIONPATTERNS_H
+#define HTP_LIB_TRANSFORMS_RESOLUTIONPATTERNS_H
+
+#include "HTP/Transforms/Resolution.h"
+
+namespace htp {
+
+/// HTP's own patterns, in the order in which they are asked.
+void addBuiltinPatterns(
+    std::vector<std::pair<std::string, ResolutionPatternFactory>> &patterns);
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_RESOLUTIONPATTERNS_H

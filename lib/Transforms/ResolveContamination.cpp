@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --htp-resolve-contamination: see Passes.td. The patterns are in
+// ResolutionPatterns.cpp, what users decide is in UserDecisions.cpp.
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Transforms/Passes.h"
+#include "HTP/Transforms/Resolution.h"
+#include "UserDecisions.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace htp {
+#define GEN_PASS_DEF_HTPRESOLVECONTAMINATION
+#include "HTP/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+struct ResolveContamination
+    : htp::impl::HTPResolveContaminationBase<ResolveContamination> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  struct Named {
+    std::string name;
+    std::unique_ptr<ResolutionPattern> pattern;
+  };
+
+  LogicalResult findPatterns(SmallVectorImpl<Named> &chosen);
+  void resolve(const ConflictView &view, ArrayRef<Named> chosen);
+  void change(const ConflictView &view, const Decision &decision);
+  void explain(const ConflictView &view, const Decision &decision);
+
+  /// A remark about a node, under the name of what decided.
+  template <typename Make>
+  void remark(Make make, const ConflictView &view, StringRef name,
+              const Decision &decision);
+};
+
+} // namespace
+
+LogicalResult
+ResolveContamination::findPatterns(SmallVectorImpl<Named> &chosen) {
+  std::vector<std::string> known = getResolutionPatternNames();
+  std::vector<std::string> names = known;
+  if (!patterns.empty())
+    names.assign(patterns.begin(), patterns.end());
+  for (const std::string &name : names) {
+    auto pattern = createResolutionPattern(name);
+    if (!pattern)
+      return getOperation().emitError("no resolution pattern is called '")
+             << name << "', expected one of " << llvm::join(known, ", ");
+    chosen.push_back({name, std::move(pattern)});
+  }
+  return success();
+}
+
+template <typename Make>
+void ResolveContamination::remark(Make make, const ConflictView &view,
+                                  StringRef name, const Decision &decision) {
+  Operation *op = view.getOperation();
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto opts = remark::RemarkOpts::name(name)
+                  .category("htp-resolve")
+                  .function(function ? function.getName() : "");
+  const ModuleTree &tree = view.getTree();
+  make(op->getLoc(), opts)
+      << decision.reason << remark::metric("node", getNodeName(op))
+      << remark::metric("module", tree[decision.module].path)
+      << remark::metric("confidence", decision.confidence)
+      << remark::metric("was", tree[view.getCurrent().module].path)
+      << remark::metric("wasEvidence", view.getCurrent().evidence)
+      << remark::metric("wasConfidence", view.getCurrent().confidence);
+}
+
+/// The call of the module that a neighbour or a context is in; 0 if none is.
+static int64_t callIn(const ConflictView &view, ModuleId module) {
+  for (ArrayRef<Candidate> list :
+       {view.getProducers(), view.getConsumers(), view.getContexts()})
+    for (const Candidate &one : list)
+      if (one.module == module)
+        return one.call;
+  return 0;
+}
+
+/// Gives the node another module; the one that it had becomes a context.
+void ResolveContamination::change(const ConflictView &view,
+                                  const Decision &decision) {
+  Operation *op = view.getOperation();
+  const ModuleTree &tree = view.getTree();
+  const Candidate &current = view.getCurrent();
+  SmallVector<ContextAttr> contexts;
+  auto add = [&](const Candidate &other) {
+    if (other.module != decision.module &&
+        llvm::none_of(contexts, [&](ContextAttr context) {
+          return context.getPath() == tree[other.module].path;
+        }))
+      contexts.push_back(ContextAttr::get(&getContext(),
+                                          tree[other.module].path,
+                                          other.evidence, other.confidence));
+  };
+  add(current);
+  llvm::for_each(view.getContexts(), add);
+  int64_t call = decision.module == current.module
+                     ? current.call
+                     : callIn(view, decision.module);
+  setTag(op, TagAttr::get(&getContext(), tree[decision.module].path, call,
+                          decision.evidence, decision.confidence,
+                          decision.reason, contexts));
+}
+
+/// The tag stands; it learns why.
+void ResolveContamination::explain(const ConflictView &view,
+                                   const Decision &decision) {
+  TagAttr tag = getTag(view.getOperation());
+  if (!tag.getReason().empty())
+    return;
+  setTag(view.getOperation(),
+         TagAttr::get(&getContext(), tag.getPath(), tag.getCall(),
+                      tag.getEvidence(), tag.getConfidenceValue(),
+                      decision.reason, tag.getContexts()));
+}
+
+void ResolveContamination::resolve(const ConflictView &view,
+                                   ArrayRef<Named> chosen) {
+  const Candidate &current = view.getCurrent();
+  if (view.isDirect()) {
+    Decision stands{current.module, current.evidence, current.confidence,
+                    "what the node says itself outweighs other claims"};
+    remark(remark::analysis, view, "direct-evidence", stands);
+    ++numKept;
+    return;
+  }
+  std::optional<Decision> best;
+  StringRef name;
+  for (const Named &candidate : chosen)
+    if (auto decision = candidate.pattern->match(view);
+        decision && (!best || decision->confidence > best->confidence)) {
+      best = std::move(decision);
+      name = candidate.name;
+    }
+  if (!best)
+    return;
+  if (best->module == current.module) {
+    remark(remark::analysis, view, name, *best);
+    explain(view, *best);
+    ++numKept;
+  } else if (best->confidence > current.confidence) {
+    remark(remark::passed, view, name, *best);
+    change(view, *best);
+    ++numChanged;
+  } else {
+    remark(remark::missed, view, name, *best);
+    ++numKept;
+  }
+}
+
+void ResolveContamination::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  ModuleTree tree = fromIR(module);
+  SmallVector<Named> chosen;
+  UserDecisions user(module, tree);
+  if (failed(findPatterns(chosen)) ||
+      (!policy.empty() && failed(user.loadPolicy(policy))) ||
+      (!overrides.empty() && failed(user.loadOverrides(overrides))))
+    return signalPassFailure();
+
+  SmallVector<Operation *> nodes;
+  forEachNode(module, [&](Operation *op) {
+    if (getTag(op))
+      nodes.push_back(op);
+  });
+  // What users say about a node is evidence about its neighbours.
+  SmallVector<Operation *> open;
+  for (Operation *op : nodes) {
+    ConflictView view(op, tree);
+    FailureOr<std::optional<Decision>> decision = user.decide(view);
+    if (failed(decision))
+      return signalPassFailure();
+    if (!*decision) {
+      open.push_back(op);
+      continue;
+    }
+    remark(remark::passed, view, "user", **decision);
+    change(view, **decision);
+    ++numByUser;
+  }
+  user.reportUnmatched();
+  for (Operation *op : open) {
+    ConflictView view(op, tree);
+    bool detached = !view.isDirect() &&
+                    view.getCurrent().confidence < minConfidence &&
+                    view.isDetached();
+    if (!detached && !view.isDisputed(1 - minConfidence))
+      continue;
+    ++numConflicts;
+    resolve(view, chosen);
+  }
+}

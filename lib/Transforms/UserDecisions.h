@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Applies what a user decided (policies and overrides) to the nodes of a model.
+
+#ifndef HTP_LIB_TRANSFORMS_USERDECISIONS_H
+#define HTP_LIB_TRANSFORMS_USERDECISIONS_H
+
+#include "HTP/Hierarchy/Policy.h"
+#include "HTP/Transforms/Resolution.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace htp {
+
+class UserDecisions {
+public:
+  UserDecisions(mlir::ModuleOp module, const ModuleTree &tree)
+      : module(module), tree(tree) {}
+
+  /// Read a file; an error is reported at the module.
+  mlir::LogicalResult loadPolicy(llvm::StringRef path);
+  mlir::LogicalResult loadOverrides(llvm::StringRef path);
+
+  /// What the user says about a node, if anything. Fails, with an error, where
+  /// two rules say different things.
+  llvm::FailureOr<std::optional<Decision>> decide(const ConflictView &view);
+
+  /// Warns of what matched nothing in the whole model.
+  void reportUnmatched();
+
+private:
+  struct Rule {
+    PolicyRule rule;
+    llvm::SmallVector<bool> modules; ///< that it is about; empty: all
+    ModuleId target = 0;
+    unsigned matches = 0;
+  };
+  struct Override {
+    ModuleId target;
+    bool matched = false;
+  };
+
+  static bool matches(const Rule &rule, const ConflictView &view);
+  std::optional<ModuleId> targetOf(const Rule &rule,
+                                   const ConflictView &view) const;
+
+  mlir::ModuleOp module;
+  const ModuleTree &tree;
+  std::vector<Rule> rules;
+  llvm::StringMap<Override> overrides;
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_USERDECISIONS_H
