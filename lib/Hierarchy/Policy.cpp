@@ -165,23 +165,29 @@ Expected<Overrides> Overrides::parse(StringRef text) {
   if (!value)
     return value.takeError();
   Path::Root root("overrides");
-  Path path(root);
-  const json::Object *object =
-      readHeader(*value, "htp-overrides", "nodes", path);
-  if (!object)
-    return root.getError();
-  const json::Value *nodes = object->get("nodes");
-  const json::Object *names =
-      nodes ? asObject(*nodes, path.field("nodes")) : nullptr;
-  if (!nodes)
-    path.field("nodes").report("missing, expected object");
+  Path path(root), nodes = path.field("nodes");
+  const json::Object *names = asObject(*value, path);
   if (!names)
     return root.getError();
+  // The mapping alone will do.
+  bool plain = !names->get("format");
+  if (!plain) {
+    const json::Object *object =
+        readHeader(*value, "htp-overrides", "nodes", path);
+    if (!object)
+      return root.getError();
+    const json::Value *body = object->get("nodes");
+    if (!body)
+      nodes.report("missing, expected object");
+    names = body ? asObject(*body, nodes) : nullptr;
+    if (!names)
+      return root.getError();
+  }
   Overrides overrides;
   for (const auto &[node, module] : *names) {
     auto target = module.getAsString();
     if (!target) {
-      path.field("nodes").field(node).report("expected string");
+      (plain ? path : nodes).field(node).report("expected string");
       return root.getError();
     }
     overrides.modules.push_back({node.str(), target->str()});

@@ -24,6 +24,10 @@ void htp::buildTagPipeline(OpPassManager &pm,
     pm.addPass(createHTPAlignTrace(align));
   }
   pm.addPass(createHTPPropagateAuxTags());
+  HTPResolveContaminationOptions resolve;
+  resolve.policy = options.policy;
+  resolve.overrides = options.overrides;
+  pm.addPass(createHTPResolveContamination(resolve));
   if (options.torchNN)
     pm.addPass(createHTPSpellTags({options.torchNN}));
   // What optimizers share between layers may break the order of layers; the
