@@ -8,6 +8,7 @@ a small perceptron) and the trace of the same ops, then runs htp-opt with and wi
 `--htp-tag=trace=…`. One JSON line a size: nodes, seconds without and with tagging, microseconds a
 node, and the share of nodes whose module is right.
 """
+
 import argparse
 import json
 import pathlib
@@ -34,30 +35,56 @@ class Model:
 
     def __init__(self):
         self.nodes, self.initializers, self.ops, self.truth = [], [], [], []
-        self.modules = [dict(path="", **{"class": "Net"}, qualified="demo.Net", torch_nn=False,
-                             calls=1, parameters=[])]
+        self.modules = [
+            dict(
+                path="",
+                **{"class": "Net"},
+                qualified="demo.Net",
+                torch_nn=False,
+                calls=1,
+                parameters=[],
+            )
+        ]
         self.random = np.random.default_rng(0)
         self.values = 2  # two arguments: hidden states and a mask
 
     def module(self, path, cls, torch_nn=False):
         qualified = f"torch.nn.modules.x.{cls}" if torch_nn else f"demo.{cls}"
-        self.modules.append(dict(path=path, **{"class": cls}, qualified=qualified,
-                                 torch_nn=torch_nn, calls=1, parameters=[]))
+        self.modules.append(
+            dict(
+                path=path,
+                **{"class": cls},
+                qualified=qualified,
+                torch_nn=torch_nn,
+                calls=1,
+                parameters=[],
+            )
+        )
 
     def op(self, kind, onnx_op, module, inputs, parameter=None, **attributes):
         reads = [{"value": v} for v in inputs]
         names = [f"v{v}" for v in inputs]
         if parameter is not None:
             self.modules[-1]["parameters"].append(
-                dict(name="weight", kind="parameter", shape=[4, 4], dtype="float32",
-                     hash="0" * 16, values_hash=fingerprint(parameter)))
+                dict(
+                    name="weight",
+                    kind="parameter",
+                    shape=[4, 4],
+                    dtype="float32",
+                    hash="0" * 16,
+                    values_hash=fingerprint(parameter),
+                )
+            )
             reads.append({"parameter": f"{module}.weight"})
             names.append(f"w{len(self.initializers)}")
             self.initializers.append(numpy_helper.from_array(parameter.T.copy(), names[-1]))
         made = self.values
         self.values += 1
-        self.ops.append(dict(kind=f"aten::{kind}", module=module, call=0, inputs=reads,
-                             outputs=[{"value": made}]))
+        self.ops.append(
+            dict(
+                kind=f"aten::{kind}", module=module, call=0, inputs=reads, outputs=[{"value": made}]
+            )
+        )
         self.nodes.append(helper.make_node(onnx_op, names, [f"v{made}"], **attributes))
         self.truth.append(module)
         return made
@@ -83,15 +110,25 @@ class Model:
 
     def write(self, folder, result):
         shape = [4, 4]
-        value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-        graph = helper.make_graph(self.nodes, "net", [value("v0"), value("v1")],
-                                  [value(f"v{result}")], self.initializers)
+
+        def value(name):
+            return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+        graph = helper.make_graph(
+            self.nodes, "net", [value("v0"), value("v1")], [value(f"v{result}")], self.initializers
+        )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
         onnx.save(model, folder / "model.onnx")
         inputs = [dict(value=k, name=f"x{k}", shape=shape, dtype="float32") for k in range(2)]
-        trace = dict(format="htp-trace", version=1,
-                     producer=dict(name="tagging.py", source="torchscript"), modules=self.modules,
-                     inputs=inputs, outputs=[{"value": result}], ops=self.ops)
+        trace = dict(
+            format="htp-trace",
+            version=1,
+            producer=dict(name="tagging.py", source="torchscript"),
+            modules=self.modules,
+            inputs=inputs,
+            outputs=[{"value": result}],
+            ops=self.ops,
+        )
         (folder / "trace.json").write_text(json.dumps(trace))
 
 
@@ -117,12 +154,18 @@ def measure(htp_opt, nodes, folder):
     plain = min(seconds(command) for _ in range(2))
     tagging = f"--htp-tag=trace={folder / 'trace.json'}"
     tagged = min(seconds([*command, tagging]) for _ in range(2))
-    scopes = [{p.key: p.value for p in n.metadata_props}.get("htp.scope")
-              for n in onnx.load(folder / "out.onnx").graph.node]
+    scopes = [
+        {p.key: p.value for p in n.metadata_props}.get("htp.scope")
+        for n in onnx.load(folder / "out.onnx").graph.node
+    ]
     right = sum(a == b for a, b in zip(scopes, truth)) / len(truth)
-    return dict(nodes=len(truth), plain=round(plain, 3), tagged=round(tagged, 3),
-                microseconds_per_node=round(1e6 * (tagged - plain) / len(truth), 2),
-                right=round(right, 4))
+    return dict(
+        nodes=len(truth),
+        plain=round(plain, 3),
+        tagged=round(tagged, 3),
+        microseconds_per_node=round(1e6 * (tagged - plain) / len(truth), 2),
+        right=round(right, 4),
+    )
 
 
 def main():

@@ -29,5 +29,8 @@ llvm_config.add_tool_substitutions(tools, [config.htp_tools_dir, config.llvm_too
 
 # The consumer is built from an install tree, which needs every program.
 config.substitutions.append(("%llvm_root", os.path.dirname(config.llvm_tools_dir)))
-if all(os.path.exists(os.path.join(config.htp_tools_dir, tool)) for tool in ("htp-opt", "htp-trace", "htp-lsp-server")):
+if all(
+    os.path.exists(os.path.join(config.htp_tools_dir, tool))
+    for tool in ("htp-opt", "htp-trace", "htp-lsp-server")
+):
     config.available_features.add("consumer")

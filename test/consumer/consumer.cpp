@@ -19,9 +19,8 @@ struct CountOps : PassWrapper<CountOps, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountOps)
   void runOnOperation() override {
     size_t calls = 0, ops = 0;
-    getOperation().walk([&](Operation *op) {
-      isa<func::CallOp>(op) ? ++calls : ++ops;
-    });
+    getOperation().walk(
+        [&](Operation *op) { isa<func::CallOp>(op) ? ++calls : ++ops; });
     llvm::outs() << "@" << getOperation().getSymName() << ": " << ops
                  << " ops, " << calls << " calls\n";
   }
@@ -30,7 +29,8 @@ struct CountOps : PassWrapper<CountOps, OperationPass<func::FuncOp>> {
 
 int main(int argc, char **argv) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<htp::HTPDialect, htp::onnx::ONNXDialect, func::FuncDialect>();
+  context.loadDialect<htp::HTPDialect, htp::onnx::ONNXDialect,
+                      func::FuncDialect>();
   auto file = htp::ModelFile::open(argv[1]);
   if (!file)
     return llvm::errs() << toString(file.takeError()) << "\n", 1;

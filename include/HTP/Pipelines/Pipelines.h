@@ -24,8 +24,8 @@ struct TagPipelineOptions
       *this, "torch-nn",
       llvm::cl::desc("Keep the classes of torch.nn as components of tags"),
       llvm::cl::init(false)};
-  Option<std::string> policy{
-      *this, "policy", llvm::cl::desc("Rules for conflicts, as JSON")};
+  Option<std::string> policy{*this, "policy",
+                             llvm::cl::desc("Rules for conflicts, as JSON")};
   Option<std::string> overrides{
       *this, "overrides",
       llvm::cl::desc("Nodes whose module is given: JSON, node name to module")};

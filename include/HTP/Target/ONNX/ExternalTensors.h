@@ -8,8 +8,8 @@
 #include "HTP/Support/ExternalData.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "onnx/onnx_pb.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <set>
 #include <string>
@@ -18,9 +18,9 @@ namespace htp {
 
 /// Calls `visit` for every tensor with external data, at any depth, in the
 /// order of the message; stops at the first error.
-llvm::Error
-forEachExternalTensor(::onnx::ModelProto &model,
-                      llvm::function_ref<llvm::Error(::onnx::TensorProto &)> visit);
+llvm::Error forEachExternalTensor(
+    ::onnx::ModelProto &model,
+    llvm::function_ref<llvm::Error(::onnx::TensorProto &)> visit);
 
 /// Checks that all external data is where the model says and as long as the
 /// tensors need, without reading it. The error names the tensor.

@@ -39,8 +39,9 @@ struct TagOptions {
 void embedTags(mlir::ModuleOp module, const TagOptions &options = {});
 
 /// The inverse of embedTags: where the module's metadata has a tree and the
-/// module has none, the tree, tags and parameters become HTP's attributes again,
-/// and calls of outlined functions func.call. Fails where the tree is malformed.
+/// module has none, the tree, tags and parameters become HTP's attributes
+/// again, and calls of outlined functions func.call. Fails where the tree is
+/// malformed.
 mlir::LogicalResult liftTags(mlir::ModuleOp module);
 
 /// Removes everything that embedTags wrote and restores what it changed.
