@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import BadInput, NotTagged
 
-_METADATA_PROPS = 14  # of ModelProto
+_METADATA_PROPS, _FUNCTIONS = 14, 25  # of ModelProto
 _KEY, _VALUE = 1, 2  # of StringStringEntryProto
 
 
@@ -110,6 +110,12 @@ class RawNode:
         return self.name or (self.outputs[0] if self.outputs else self.op_type)
 
 
+def has_functions(path: str | os.PathLike[str]) -> bool:
+    """Whether an ONNX model holds functions of its own, as an outlined one does."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return any(number == _FUNCTIONS for number, _, _ in _fields(data, 0, len(data)))
+
+
 def raw_nodes(path: str | os.PathLike[str]) -> Iterator[RawNode]:
     """Every node of a model in order, those in bodies and functions included. Weights are skipped."""
     try:
@@ -120,7 +126,7 @@ def raw_nodes(path: str | os.PathLike[str]) -> Iterator[RawNode]:
             for number, begin, end in _fields(data, 0, len(data)):
                 if number == 7:  # ModelProto.graph
                     yield from _graph_nodes(data, begin, end, of_node=1)
-                elif number == 25:  # ModelProto.functions
+                elif number == _FUNCTIONS:
                     yield from _graph_nodes(data, begin, end, of_node=7)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error

@@ -4,6 +4,9 @@ the same. The judgement about tags is htp-opt's; here its findings are collected
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from typing import Any
 from . import native
 from .errors import MissingPackage, NotTagged, ProgramFailed
 from .model import TaggedModel
-from .onnxfile import is_mlir, raw_nodes
+from .onnxfile import has_functions, is_mlir, raw_nodes
 from .tagging import existing, load, read_input
 
 #: Problems of one kind that are written out; the rest is counted.
@@ -45,10 +48,23 @@ def validate(
         return [*checks, Check("tags", [str(error)])]
     except ProgramFailed as error:
         return [*checks, Check("tags", str(error).splitlines()[:SHOWN])]
-    checks += [_tags(file, model), *_verify(file, contamination)]
+    with _flat(file) as flat:
+        checks += [_tags(flat, model), *_verify(flat, contamination)]
     if numeric:
         checks.append(_numeric(file, Path(numeric)))
     return checks
+
+
+@contextmanager
+def _flat(file: Path) -> Iterator[Path]:
+    """The model without its outlined functions, where tags are relative to the module. It lies
+    beside the model, so that external data needs no copy."""
+    if is_mlir(file) or not has_functions(file):
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".onnx") as flat:
+        native.run("htp-opt", file, "--htp-inline", "-o", flat.name)
+        yield Path(flat.name)
 
 
 def _onnx(file: Path) -> Check:
