@@ -11,8 +11,13 @@ def build():
     config = BertConfig(
         hidden_size=128, num_hidden_layers=2, num_attention_heads=2, intermediate_size=512
     )
+    model = BertModel(config)
+    # As after training, no two parameters are alike: a fresh model's biases are all zero, and the
+    # TorchScript exporter keeps equal tensors once, with copies that make equal layers differ.
+    for parameter in model.parameters():
+        parameter.data.add_(torch.randn_like(parameter) * 0.02)
     ids = torch.randint(1000, 2000, (1, 16))
-    return BertModel(config), {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    return model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
 
 
 if __name__ == "__main__":
