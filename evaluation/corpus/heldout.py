@@ -159,14 +159,6 @@ TRANSFORMERS = {
         ),
         _image,
     ),
-    "efficientnet": (
-        lambda: T.EfficientNetModel(
-            T.EfficientNetConfig(
-                image_size=64, width_coefficient=0.25, depth_coefficient=0.25, hidden_dim=320
-            )
-        ),
-        _image,
-    ),
 }
 
 MODELS = {**TRANSFORMERS, **PLAIN}
