@@ -15,12 +15,12 @@ FITTING = {
 }
 OTHER = {
     "ts": "trace.pt2",
-    "ts-dyn": "trace-dyn.pt2",
+    "ts-dyn": "trace.pt2",
     "dynamo": "trace.pt",
     "dynamo-dyn": "trace.pt",
 }
-# A trace whose sizes were fixed, for a graph that computes them: no traced op stands for the shape arithmetic.
-FIXED = {"ts-dyn": "trace.pt2", "dynamo-dyn": "trace.pt2"}
+# The torch.export trace of the other shapes: dynamic for the TorchScript exporter's graph, static for the other's.
+OTHER_SHAPES = {"ts-dyn": "trace-dyn.pt2", "dynamo-dyn": "trace.pt2"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ MODES = [
     Mode("as exported, no trace", ""),
     Mode("anon", "anon", FITTING),
     Mode("anon, other trace", "anon", OTHER),
-    Mode("anon, trace of fixed sizes", "anon", FIXED),
+    Mode("anon, trace of other shapes", "anon", OTHER_SHAPES),
     Mode("ort", "ort", FITTING),
     Mode("ort, reference", "ort", reference=True),
 ]
