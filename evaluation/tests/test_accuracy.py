@@ -33,7 +33,7 @@ def goals():
             yield pytest.param(name, mode, marks=marks)
 
 
-@pytest.mark.parametrize(("name", "mode"), goals())
+@pytest.mark.parametrize(("name", "mode"), list(goals()))
 def test_goal(jobs, name, mode):
     mine = report.of_mode(jobs[name], mode)
     assert mine, "no file was tagged"
