@@ -9,7 +9,7 @@
 #include "HTP/Transforms/ModelLoader.h"
 #include "HTP/Transforms/Passes.h"
 
-#include "AlignedTags.h"
+#include "Evidence/AlignedTags.h"
 
 #include "mlir/Pass/PassManager.h"
 

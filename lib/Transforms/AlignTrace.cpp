@@ -7,7 +7,7 @@
 #include "HTP/Hierarchy/TraceProgram.h"
 #include "HTP/Transforms/Passes.h"
 
-#include "AlignedTags.h"
+#include "Evidence/AlignedTags.h"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPALIGNTRACE

@@ -11,8 +11,8 @@
 //   …>, …}
 //       loc(fused<{htp.scope = "encoder.fc"}>["/encoder/fc/MatMul"])
 
-#include "DirectEvidence.h"
-#include "HierarchySource.h"
+#include "Evidence/DirectEvidence.h"
+#include "Evidence/HierarchySource.h"
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"

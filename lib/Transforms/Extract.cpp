@@ -13,9 +13,9 @@
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Hierarchy/Subtree.h"
 #include "HTP/Target/ONNX/Tags.h"
-#include "HTP/Transforms/ModuleCalls.h"
-#include "HTP/Transforms/OutlineBuilder.h"
 #include "HTP/Transforms/Passes.h"
+#include "Outlining/ModuleCalls.h"
+#include "Outlining/OutlineBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
 

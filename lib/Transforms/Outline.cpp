@@ -15,9 +15,9 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Target/ONNX/Tags.h"
-#include "HTP/Transforms/ModuleCalls.h"
-#include "HTP/Transforms/OutlineBuilder.h"
 #include "HTP/Transforms/Passes.h"
+#include "Outlining/ModuleCalls.h"
+#include "Outlining/OutlineBuilder.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -4,10 +4,10 @@
 // execution: when a node is looked at, everything that reads its results has
 // a tag.
 
+#include "Evidence/ModelGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Hierarchy/Confidence.h"
-#include "HTP/Transforms/ModelGraph.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "llvm/ADT/MapVector.h"

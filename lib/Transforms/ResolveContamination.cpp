@@ -7,7 +7,7 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
 #include "HTP/Transforms/Resolution.h"
-#include "UserDecisions.h"
+#include "Resolution/UserDecisions.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -11,6 +11,7 @@
 // where @1 marks the second call of a module.
 
 #include "Export.h"
+#include "ExportJSON.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -33,122 +34,6 @@ using llvm::StringRef;
 static constexpr int64_t schemaMajor = 8;
 
 namespace {
-/// JSON with errors instead of null pointers: a wrong shape of the file is
-/// reported with what was looked for.
-const json::Value &field(const json::Object &object, StringRef key) {
-  if (const json::Value *value = object.get(key))
-    return *value;
-  throw ArchiveError(
-      llvm::formatv("the archive's graph has no '{0}' where one was expected",
-                    key)
-          .str());
-}
-const json::Object &asObject(const json::Value &value, StringRef what) {
-  if (const json::Object *object = value.getAsObject())
-    return *object;
-  throw ArchiveError(
-      llvm::formatv("'{0}' in the archive's graph is not an object", what)
-          .str());
-}
-const json::Array &asArray(const json::Value &value, StringRef what) {
-  if (const json::Array *array = value.getAsArray())
-    return *array;
-  throw ArchiveError(
-      llvm::formatv("'{0}' in the archive's graph is not an array", what)
-          .str());
-}
-const json::Object &object(const json::Object &parent, StringRef key) {
-  return asObject(field(parent, key), key);
-}
-const json::Array &array(const json::Object &parent, StringRef key) {
-  return asArray(field(parent, key), key);
-}
-std::string text(const json::Object &parent, StringRef key) {
-  if (auto value = field(parent, key).getAsString())
-    return value->str();
-  throw ArchiveError(
-      llvm::formatv("'{0}' in the archive's graph is not a string", key).str());
-}
-
-/// Parses a record. The parser recurses, so nesting beyond that of any graph is
-/// turned down before.
-json::Value parseJSON(Archive &archive, const std::string &record) {
-  StringRef bytes = archive.bytes(record);
-  int64_t depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    char c = bytes[i];
-    if (c == '"')
-      inString = !inString;
-    else if (inString)
-      i += c == '\\';
-    else if (c == '[' || c == '{') {
-      if (++depth > 10'000)
-        throw ArchiveError(record + " nests more than 10,000 levels deep");
-    } else if (c == ']' || c == '}')
-      --depth;
-  }
-  auto parsed = json::parse(bytes);
-  if (!parsed)
-    throw ArchiveError(record + ": " + llvm::toString(parsed.takeError()));
-  return std::move(*parsed);
-}
-
-/// The type of a number of torch/_export/serde/schema.py's ScalarType.
-std::optional<c10::ScalarType> scalarType(int64_t number) {
-  using c10::ScalarType;
-  switch (number) {
-  case 1:
-    return ScalarType::Byte;
-  case 2:
-    return ScalarType::Char;
-  case 3:
-    return ScalarType::Short;
-  case 4:
-    return ScalarType::Int;
-  case 5:
-    return ScalarType::Long;
-  case 6:
-    return ScalarType::Half;
-  case 7:
-    return ScalarType::Float;
-  case 8:
-    return ScalarType::Double;
-  case 9:
-    return ScalarType::ComplexHalf;
-  case 10:
-    return ScalarType::ComplexFloat;
-  case 11:
-    return ScalarType::ComplexDouble;
-  case 12:
-    return ScalarType::Bool;
-  case 13:
-    return ScalarType::BFloat16;
-  case 28:
-    return ScalarType::UInt16;
-  case 29:
-    return ScalarType::Float8_e4m3fn;
-  case 30:
-    return ScalarType::Float8_e5m2;
-  case 31:
-    return ScalarType::Float8_e4m3fnuz;
-  case 32:
-    return ScalarType::Float8_e5m2fnuz;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Sizes or strides; -1 where they are symbolic.
-Shape dimensions(const json::Array &list) {
-  Shape shape;
-  for (const json::Value &size : list) {
-    const json::Object &entry = asObject(size, "sizes");
-    shape.push_back(entry.getInteger("as_int").value_or(-1));
-  }
-  return shape;
-}
-
 /// What a name in a graph stands for.
 using Binding = std::variant<Argument::Value, Argument::Parameter>;
 

@@ -7,8 +7,8 @@
 // agrees: everything that the node reads, back to names that both sides have,
 // is what the traced op reads, and something of it is certain.
 
-#ifndef HTP_LIB_TRANSFORMS_TRACEDNAMES_H
-#define HTP_LIB_TRANSFORMS_TRACEDNAMES_H
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H
 
 #include "ParameterEvidence.h"
 
@@ -51,4 +51,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_LIB_TRANSFORMS_TRACEDNAMES_H
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H

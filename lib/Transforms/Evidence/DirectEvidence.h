@@ -3,8 +3,8 @@
 // What a node itself says about the module that made it: notes of the
 // exporter, scopes in names, parameters that it reads.
 
-#ifndef HTP_LIB_TRANSFORMS_DIRECTEVIDENCE_H
-#define HTP_LIB_TRANSFORMS_DIRECTEVIDENCE_H
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 
 #include "ParameterEvidence.h"
 #include "TracedNames.h"
@@ -67,4 +67,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_LIB_TRANSFORMS_DIRECTEVIDENCE_H
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H

@@ -3,11 +3,11 @@
 // Makes functions or regions out of the parts of a block: the second half of
 // outlining, after the block was partitioned.
 
-#ifndef HTP_TRANSFORMS_OUTLINEBUILDER_H
-#define HTP_TRANSFORMS_OUTLINEBUILDER_H
+#ifndef HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H
+#define HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H
 
-#include "HTP/Transforms/ModuleCalls.h"
 #include "HTP/Transforms/Passes.h"
+#include "ModuleCalls.h"
 
 namespace htp {
 
@@ -82,4 +82,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_TRANSFORMS_OUTLINEBUILDER_H
+#endif // HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H

@@ -3,13 +3,13 @@
 // Aligns a model with a program (a trace, or the same model tagged before an
 // optimizer ran) and writes the answers as tags.
 
-#ifndef HTP_LIB_TRANSFORMS_ALIGNEDTAGS_H
-#define HTP_LIB_TRANSFORMS_ALIGNEDTAGS_H
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/Alignment.h"
 #include "HTP/Hierarchy/ModuleTree.h"
-#include "HTP/Transforms/ModelGraph.h"
+#include "ModelGraph.h"
 
 namespace htp {
 
@@ -48,4 +48,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_LIB_TRANSFORMS_ALIGNEDTAGS_H
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H

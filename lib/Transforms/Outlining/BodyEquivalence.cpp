@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "HTP/Transforms/BodyEquivalence.h"
+#include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 
 #include "mlir/IR/BuiltinTypes.h"

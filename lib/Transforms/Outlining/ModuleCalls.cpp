@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "HTP/Transforms/ModuleCalls.h"
+#include "ModuleCalls.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 

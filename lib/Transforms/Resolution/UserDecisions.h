@@ -2,8 +2,8 @@
 //
 // Applies what a user decided (policies and overrides) to the nodes of a model.
 
-#ifndef HTP_LIB_TRANSFORMS_USERDECISIONS_H
-#define HTP_LIB_TRANSFORMS_USERDECISIONS_H
+#ifndef HTP_LIB_TRANSFORMS_RESOLUTION_USERDECISIONS_H
+#define HTP_LIB_TRANSFORMS_RESOLUTION_USERDECISIONS_H
 
 #include "HTP/Hierarchy/Policy.h"
 #include "HTP/Transforms/Resolution.h"
@@ -52,4 +52,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_LIB_TRANSFORMS_USERDECISIONS_H
+#endif // HTP_LIB_TRANSFORMS_RESOLUTION_USERDECISIONS_H

@@ -2,8 +2,8 @@
 //
 // Where the module tree of a model comes from.
 
-#ifndef HTP_LIB_TRANSFORMS_HIERARCHYSOURCE_H
-#define HTP_LIB_TRANSFORMS_HIERARCHYSOURCE_H
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_HIERARCHYSOURCE_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_HIERARCHYSOURCE_H
 
 #include "HTP/Hierarchy/ModuleTree.h"
 
@@ -27,4 +27,4 @@ llvm::Expected<std::optional<ModuleTree>> findTree(mlir::ModuleOp module,
 
 } // namespace htp
 
-#endif // HTP_LIB_TRANSFORMS_HIERARCHYSOURCE_H
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_HIERARCHYSOURCE_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "HTP/Transforms/OutlineBuilder.h"
+#include "OutlineBuilder.h"
+#include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
-#include "HTP/Transforms/BodyEquivalence.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -3,8 +3,8 @@
 // Which parameter of the model each value of the graph is, and which modules
 // read it.
 
-#ifndef HTP_LIB_TRANSFORMS_PARAMETEREVIDENCE_H
-#define HTP_LIB_TRANSFORMS_PARAMETEREVIDENCE_H
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
 
 #include "HTP/Hierarchy/ModuleTree.h"
 #include "HTP/Hierarchy/Trace.h"
@@ -83,4 +83,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_LIB_TRANSFORMS_PARAMETEREVIDENCE_H
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H

@@ -3,8 +3,8 @@
 // A function of any dialect as a plain graph for the algorithms of
 // lib/Hierarchy. Only plain attributes are read (see Nodes.h).
 
-#ifndef HTP_TRANSFORMS_MODELGRAPH_H
-#define HTP_TRANSFORMS_MODELGRAPH_H
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_MODELGRAPH_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_MODELGRAPH_H
 
 #include "HTP/Hierarchy/Graph.h"
 
@@ -54,4 +54,4 @@ private:
 
 } // namespace htp
 
-#endif // HTP_TRANSFORMS_MODELGRAPH_H
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_MODELGRAPH_H

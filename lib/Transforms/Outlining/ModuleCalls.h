@@ -3,8 +3,8 @@
 // Which call of which module the ops of a block belong to, and the dataflow
 // between them: what outlining and extraction start from.
 
-#ifndef HTP_TRANSFORMS_MODULECALLS_H
-#define HTP_TRANSFORMS_MODULECALLS_H
+#ifndef HTP_LIB_TRANSFORMS_OUTLINING_MODULECALLS_H
+#define HTP_LIB_TRANSFORMS_OUTLINING_MODULECALLS_H
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Hierarchy/ModuleTree.h"
@@ -69,4 +69,4 @@ struct TaggedBlock {
 
 } // namespace htp
 
-#endif // HTP_TRANSFORMS_MODULECALLS_H
+#endif // HTP_LIB_TRANSFORMS_OUTLINING_MODULECALLS_H

@@ -5,8 +5,8 @@
 // whose shape is known better in one body than in the other is still the same:
 // what shape inference found out says nothing about what is computed.
 
-#ifndef HTP_TRANSFORMS_BODYEQUIVALENCE_H
-#define HTP_TRANSFORMS_BODYEQUIVALENCE_H
+#ifndef HTP_LIB_TRANSFORMS_OUTLINING_BODYEQUIVALENCE_H
+#define HTP_LIB_TRANSFORMS_OUTLINING_BODYEQUIVALENCE_H
 
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/Hashing.h"
@@ -18,4 +18,4 @@ bool equalBodies(mlir::Block &a, mlir::Block &b, bool looseTypes);
 
 } // namespace htp
 
-#endif // HTP_TRANSFORMS_BODYEQUIVALENCE_H
+#endif // HTP_LIB_TRANSFORMS_OUTLINING_BODYEQUIVALENCE_H
