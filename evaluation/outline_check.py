@@ -6,7 +6,7 @@
 Each graph is tagged with the trace that fits it and outlined. The outlined model must
   - pass onnx.checker with full_check,
   - give in ONNX Runtime what the original graph gives (1e-5) and what PyTorch gave (1e-4),
-  - come back from --htp-inline as the tagged model: nodes, names, order, metadata.
+  - come back from --htp-inline as the tagged model, in every field: nodes, names, order, metadata, types.
 Prints a line for each graph and the totals, with the share of modules that had to be split.
 """
 
@@ -68,8 +68,8 @@ def difference(left, right):
 
 
 def first_difference(left, right):
-    """Where the nodes or initializers of two models differ first, or None."""
-    for kind in ("node", "initializer", "input", "output"):
+    """Where two models differ first, or None."""
+    for kind in ("node", "initializer", "input", "output", "value_info"):
         a, b = getattr(left.graph, kind), getattr(right.graph, kind)
         if len(a) != len(b):
             return f"{len(a)} {kind}s, expected {len(b)}"
@@ -80,7 +80,7 @@ def first_difference(left, right):
         return "the model's metadata"
     if left.opset_import != right.opset_import or left.functions:
         return "opset imports or functions"
-    return None
+    return None if left == right else "another field"
 
 
 def load_arrays(path):

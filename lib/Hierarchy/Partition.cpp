@@ -146,8 +146,7 @@ unsigned Partitioner::commonUser(unsigned op, Fn childOf) const {
 
 void Partitioner::assignChildren() {
   for (unsigned op : result.parts[current].members)
-    child[op] =
-        graph.role(op) == OpRole::Pinned ? kNone : childTowards(groupOf[op]);
+    child[op] = isPinned(op) ? kNone : childTowards(groupOf[op]);
 }
 
 /// Whether the child of `op` reads it, and a child of the same kind does.

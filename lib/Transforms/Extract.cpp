@@ -9,13 +9,13 @@
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Hierarchy/Subtree.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 #include "Outlining/ModuleCalls.h"
-#include "Outlining/OutlineBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -28,6 +28,9 @@ using namespace mlir;
 using namespace htp;
 
 namespace {
+
+/// What a module takes along instead of owning it: constants and parameters.
+bool isHeld(Operation *op) { return isConstant(op) || isParameter(op); }
 
 /// One call of a module, cut out of a block.
 class Extraction {
@@ -57,7 +60,7 @@ private:
   const ModuleCall of;
   llvm::DenseSet<Operation *> isMember;
   SmallVector<Operation *> members;   ///< in order, without constants
-  SmallVector<Operation *> constants; ///< that members read
+  SmallVector<Operation *> constants; ///< and parameters, that members read
   SmallVector<Value> inputs, results;
 };
 
@@ -88,7 +91,7 @@ void Extraction::findMembers() {
   const unsigned group = groups.add(0);
   std::vector<unsigned> groupOf;
   for (auto [op, call] : llvm::zip(whole.ops, whole.calls))
-    groupOf.push_back(!isConstant(op) &&
+    groupOf.push_back(!isHeld(op) &&
                               tree.isAncestorOrSelf(of.module, call.module) &&
                               numbers.callOf(of.module, call) == of.call
                           ? group
@@ -98,7 +101,7 @@ void Extraction::findMembers() {
   Partition cut = partition(whole.graph, groups, std::move(groupOf), 1);
   for (const Part &part : ArrayRef(cut.parts).drop_front())
     for (unsigned op : part.members)
-      if (!isConstant(whole.ops[op]))
+      if (!isHeld(whole.ops[op]))
         isMember.insert(whole.ops[op]);
   for (Operation *op : whole.ops)
     if (isMember.contains(op))
@@ -116,7 +119,7 @@ void Extraction::findBorder() {
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       if (producer && producer->getBlock() == whole.block) {
-        if (isConstant(producer))
+        if (isHeld(producer))
           used.insert(producer);
         else if (!isMember.contains(producer) && seen.insert(operand).second)
           inputs.push_back(operand);
@@ -142,6 +145,10 @@ void Extraction::findBorder() {
   // A module whose results nobody reads still has results.
   if (results.empty())
     results = std::move(unused);
+  // Backward: a copy needs what it is a copy of.
+  for (Operation *op : llvm::reverse(whole.ops))
+    if (used.contains(op))
+      readFrom(op);
   for (Operation *op : whole.ops)
     if (used.contains(op))
       constants.push_back(op);
@@ -203,7 +210,7 @@ void Extraction::build(func::FuncOp original, mlir::ModuleOp target) {
     if (auto argument = dyn_cast<BlockArgument>(value))
       attributes =
           NamedAttrList(original.getArgAttrDict(argument.getArgNumber()));
-    else if (StringRef name = valueName(value); !name.empty())
+    else if (StringRef name = getValueName(value); !name.empty())
       attributes.set("onnx.name", builder.getStringAttr(name));
     return attributes.getDictionary(target.getContext());
   };
@@ -266,7 +273,7 @@ LogicalResult Extract::explainEmpty(ModuleId id, const CallNumbers &numbers) {
   const htp::Module &module = tree[id];
   int64_t calls = 0, ops = 0;
   for (auto [op, opCall] : llvm::zip(whole->ops, whole->calls))
-    if (!isConstant(op) && tree.isAncestorOrSelf(id, opCall.module)) {
+    if (!isHeld(op) && tree.isAncestorOrSelf(id, opCall.module)) {
       calls = std::max(calls, numbers.callOf(id, opCall) + 1);
       ++ops;
     }

@@ -35,6 +35,9 @@ func.func @notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %0 = "t.MatMul"(%x) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'layer', 'layer.0', 'linear_1']"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32> loc("m")
   // CHECK: "t.Relu"{{.*}}loc(fused<{htp.scope = "act", htp.sources = 1 : i64}>["r", "b.py":12:0])
   %1 = "t.Relu"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'act', 'relu']"], ["pkg.torch.onnx.stack_trace", "File \22a.py\22, line 3, in f\0A  File \22b.py\22, line 12, in forward"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32> loc("r")
+  // A decomposition numbered its values anew: this one has another shape than the traced one of its name.
+  // CHECK: "t.Add"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "metadata"
+  %2 = "t.Add"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'layer', 'layer.0', 'linear_1']"]], onnx_output_names = ["linear_1"]} : (tensor<2x2xf32>) -> tensor<2x1x2xf32>
   return %1 : tensor<2x2xf32>
 }
 

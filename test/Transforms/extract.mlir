@@ -1,6 +1,7 @@
 // RUN: htp-opt %s --htp-extract=module=layer.1 -allow-unregistered-dialect | FileCheck %s
 // RUN: htp-opt %s --htp-extract=module=/Net/Layer.1 -allow-unregistered-dialect | FileCheck %s
 // RUN: htp-opt %s --htp-extract="module=layer.0 call=1" -allow-unregistered-dialect | FileCheck %s --check-prefix=CALL
+// RUN: htp-opt %s --htp-extract=module=layer.2 -allow-unregistered-dialect | FileCheck %s --check-prefix=COPY
 // RUN: htp-opt %s --htp-extract='module=layer.*' -allow-unregistered-dialect | FileCheck %s --check-prefix=GLOB
 
 module attributes {onnx.ir_version = 8 : si64} {
@@ -10,6 +11,8 @@ module attributes {onnx.ir_version = 8 : si64} {
     htp.module @layer.0.fc : "torch.nn.modules.linear.Linear" torch_nn calls 2 parameters [#htp.parameter<"weight" : tensor<4xf32>>]
     htp.module @layer.1 : "demo.Layer"
     htp.module @layer.1.fc : "torch.nn.modules.linear.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<4xf32>>]
+    htp.module @layer.2 : "demo.Layer"
+    htp.module @layer.2.fc : "torch.nn.modules.linear.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<4xf32>>]
     htp.module @unused : "demo.Unused" parameters [#htp.parameter<"weight" : tensor<4xf32>>]
   }
   func.func @main_graph(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> attributes {onnx.graph_name = "main"} {
@@ -22,7 +25,9 @@ module attributes {onnx.ir_version = 8 : si64} {
     %3 = "onnx.Max"(%2, %one) {htp.tag = #htp.tag<"layer.0", call = 1>, onnx_output_names = ["v3"]} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
     %4 = "onnx.Mul"(%3, %w1) {htp.tag = #htp.tag<"layer.1.fc", evidence = "name", contexts = [#htp.context<"layer.1", evidence = "consumer", confidence = 0.5>, #htp.context<"layer.0", evidence = "producer", confidence = 0.5>]>, onnx_output_names = ["v4"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %5 = "onnx.Max"(%4, %one) {htp.tag = #htp.tag<"layer.1">, onnx_output_names = ["v5"]} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-    return %5 : tensor<4xf32>
+    %w2 = "onnx.Identity"(%w1) {htp.tag = #htp.tag<"layer.2.fc">, onnx_output_names = ["layer.2.fc.weight"]} : (tensor<4xf32>) -> tensor<4xf32>
+    %6 = "onnx.Mul"(%5, %w2) {htp.tag = #htp.tag<"layer.2.fc">, onnx_output_names = ["v6"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %6 : tensor<4xf32>
   }
 }
 
@@ -42,6 +47,13 @@ module attributes {onnx.ir_version = 8 : si64} {
 // CALL: func @main_graph(%{{.*}}: tensor<4xf32> {onnx.name = "v1"}) -> (tensor<4xf32> {onnx.name = "v3"})
 // CALL: "onnx.Mul"{{.*}} {htp.tag = #htp.tag<"fc">
 
+// A copy of a parameter comes with the parameter.
+// COPY: func @main_graph(%[[X:.*]]: tensor<4xf32> {onnx.name = "v5"}) -> (tensor<4xf32> {onnx.name = "v6"})
+// COPY-NEXT: %[[W:.*]] = "onnx.Constant"
+// COPY-NEXT: %[[C:.*]] = "onnx.Identity"(%[[W]])
+// COPY-NEXT: "onnx.Mul"(%[[X]], %[[C]])
+
 // GLOB: module @layer.0 attributes {onnx.ir_version = 8 : si64}
 // GLOB: module @layer.1 attributes {onnx.ir_version = 8 : si64}
+// GLOB: module @layer.2 attributes {onnx.ir_version = 8 : si64}
 // GLOB-NOT: {{^ +}}module @

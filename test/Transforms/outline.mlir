@@ -132,3 +132,43 @@ func.func @nested(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: "d.relu"(%{{.*}}) {htp.tag = #htp.tag<"act">}
 // CHECK: func private @Outer({{.*}} attributes {htp.module = "outer"}
 // CHECK-NEXT: call @Inner(%{{.*}}) {htp.order = array<i64: 0, 2>, htp.tag = #htp.tag<"inner">}
+
+// -----
+
+// Equal parameters that the exporter stores once: a copy stays outside and is a
+// parameter of the module whose name it has. Where the layers read one weight
+// without a copy, the operands still come in the order of the function, and one
+// weight may stand for two.
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @a : "demo.Layer" parameters [#htp.parameter<"weight" : tensor<4xf32>>, #htp.parameter<"bias" : tensor<4xf32>>]
+  htp.module @b : "demo.Layer" parameters [#htp.parameter<"weight" : tensor<4xf32>>, #htp.parameter<"bias" : tensor<4xf32>>]
+  htp.module @c : "demo.Layer" parameters [#htp.parameter<"weight" : tensor<4xf32>>, #htp.parameter<"bias" : tensor<4xf32>>]
+  htp.module @d : "demo.Layer" parameters [#htp.parameter<"weight" : tensor<4xf32>>, #htp.parameter<"bias" : tensor<4xf32>>]
+}
+// CHECK-LABEL: func @copies
+func.func @copies(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
+  // CHECK: %[[AB:.*]] = "onnx.Constant"{{.*}}"a.bias"
+  // CHECK: %[[AW:.*]] = "onnx.Constant"{{.*}}"a.weight"
+  // CHECK: %[[BW:.*]] = "onnx.Constant"{{.*}}"b.weight"
+  // CHECK: %[[BB:.*]] = "onnx.Identity"(%[[AB]])
+  %ab = "onnx.Constant"() {onnx.initializer, htp.parameter = "a.bias", value = dense<0.0> : tensor<4xf32>, onnx_output_names = ["a.bias"]} : () -> tensor<4xf32>
+  %aw = "onnx.Constant"() {onnx.initializer, htp.parameter = "a.weight", value = dense<1.0> : tensor<4xf32>, onnx_output_names = ["a.weight"]} : () -> tensor<4xf32>
+  %bw = "onnx.Constant"() {onnx.initializer, htp.parameter = "b.weight", value = dense<2.0> : tensor<4xf32>, onnx_output_names = ["b.weight"]} : () -> tensor<4xf32>
+  %bb = "onnx.Identity"(%ab) {htp.tag = #htp.tag<"b">, onnx_output_names = ["b.bias"]} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = "onnx.Mul"(%x, %aw) {htp.tag = #htp.tag<"a">, onnx_output_names = ["v0"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = "onnx.Add"(%0, %ab) {htp.tag = #htp.tag<"a">, onnx_output_names = ["v1"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = "onnx.Mul"(%1, %bw) {htp.tag = #htp.tag<"b">, onnx_output_names = ["v2"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = "onnx.Add"(%2, %bb) {htp.tag = #htp.tag<"b">, onnx_output_names = ["v3"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = "onnx.Mul"(%3, %bw) {htp.tag = #htp.tag<"c">, onnx_output_names = ["v4"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %5 = "onnx.Add"(%4, %ab) {htp.tag = #htp.tag<"c">, onnx_output_names = ["v5"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %6 = "onnx.Mul"(%5, %aw) {htp.tag = #htp.tag<"d">, onnx_output_names = ["v6"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %7 = "onnx.Add"(%6, %aw) {htp.tag = #htp.tag<"d">, onnx_output_names = ["v7"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: %[[A:.*]] = call @Layer(%arg0, %[[AW]], %[[AB]])
+  // CHECK: %[[B:.*]] = call @Layer(%[[A]], %[[BW]], %[[BB]])
+  // CHECK: %[[C:.*]] = call @Layer(%[[B]], %[[BW]], %[[AB]])
+  // CHECK: call @Layer(%[[C]], %[[AW]], %[[AW]])
+  return %7 : tensor<4xf32>
+}
+// CHECK: func private @Layer(
+// CHECK-NOT: func private

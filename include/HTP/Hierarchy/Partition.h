@@ -18,7 +18,7 @@ namespace htp {
 enum class OpRole : uint8_t {
   Op,       ///< belongs to its group
   Constant, ///< reads nothing: goes wherever all of its users are
-  Pinned,   ///< stays at the top: an initializer
+  Pinned,   ///< stays at the top: an initializer, a copy of one
   Weight,   ///< stays at the top, and what reads it belongs to its module
 };
 

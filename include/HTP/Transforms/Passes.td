@@ -109,8 +109,10 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
 
     *Operands* are the activations, in the order of use, then the module's
     parameters in the order of the module tree, then constants that other
-    modules use too. Constants that only the module uses live inside. *Results*
-    are what is used outside. *Names*: a function has the name of its class
+    modules use too. Constants that only the module uses live inside. A copy of
+    a parameter (`Identity`, which exporters put between equal parameters that
+    they store once) is a parameter: it stays outside. *Results* are what is
+    used outside. *Names*: a function has the name of its class
     (`@BertLayer`, variants `@BertLayer_1`), a call that of the module's path. In
     a function's body tags are relative to the module; where an op does not lie
     below it, its path starts with "/". What else each call needs to be inlined

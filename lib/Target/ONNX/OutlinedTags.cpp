@@ -16,6 +16,9 @@ namespace json = llvm::json;
 
 namespace htp {
 
+static constexpr StringLiteral kValueInfoAttr = "onnx.value_info";
+static constexpr StringLiteral kAllValueInfoAttr = "htp.value_info";
+
 //===----------------------------------------------------------------------===//
 // Attributes as JSON
 //===----------------------------------------------------------------------===//
@@ -112,8 +115,31 @@ static void lift(Operation *op, StringRef name) {
     op->setAttr(name, attribute);
 }
 
+/// A graph lists the types of its own values only. Those of values that went
+/// into functions are a note until they come back.
+static void embedValueInfo(func::FuncOp graph) {
+  Attribute infos = graph->getAttr(kValueInfoAttr);
+  if (!infos)
+    return;
+  graph->setAttr(kAllValueInfoAttr, infos);
+  embed(graph, kAllValueInfoAttr);
+}
+
+static void liftValueInfo(func::FuncOp graph) {
+  lift(graph, kAllValueInfoAttr);
+  if (Attribute infos = graph->removeAttr(kAllValueInfoAttr))
+    graph->setAttr(kValueInfoAttr, infos);
+}
+
 void embedCallRecords(mlir::ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>()) {
+  auto functions = module.getOps<func::FuncOp>();
+  auto isOutlined = [](func::FuncOp function) {
+    return function->hasAttr(kModuleAttr);
+  };
+  bool anyOutlined = llvm::any_of(functions, isOutlined);
+  for (func::FuncOp function : functions) {
+    if (anyOutlined && !isOutlined(function))
+      embedValueInfo(function);
     embed(function, kModuleAttr);
     embed(function, kOrderAttr);
     function.walk([](func::CallOp call) {
@@ -149,6 +175,7 @@ void liftCallRecords(mlir::ModuleOp module) {
   };
   for (auto function : module.getOps<func::FuncOp>()) {
     lift(function, kOrderAttr);
+    liftValueInfo(function);
     StringAttr path = getMetadata(function, kModuleAttr);
     if (!path)
       continue;

@@ -29,6 +29,27 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
 // Sources
 //===----------------------------------------------------------------------===//
 
+/// Whether the value `name` of `op` may be the one of `traced`. Decompositions
+/// number values anew: what was `reshape` may now be `view_3`, and the traced
+/// `view_3` another call's. Shapes tell them apart.
+static bool shapesFit(Operation *op, StringRef name, const TraceOp &traced) {
+  auto output = llvm::find_if(traced.outputs, [&](const TraceValue &value) {
+    return value.name == name;
+  });
+  for (Value result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || getValueName(result) != name ||
+        output == traced.outputs.end() || !output->shape)
+      continue;
+    if (output->shape->size() != size_t(type.getRank()))
+      return false;
+    for (auto [size, expected] : llvm::zip(type.getShape(), *output->shape))
+      if (size >= 0 && expected >= 0 && size != expected)
+        return false;
+  }
+  return true;
+}
+
 /// The traced op that the exporter's notes or the value names point at.
 const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
   if (!traced)
@@ -36,7 +57,9 @@ const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
   if (StringAttr notes = getMetadata(op, kNameScopes))
     if (auto scope = parseExportScope(notes, ""))
       if (const TraceOp *named = traced->named(scope->value);
-          named && trace->tree[named->module].path == scope->frames.back().path)
+          named &&
+          trace->tree[named->module].path == scope->frames.back().path &&
+          shapesFit(op, scope->value, *named))
         return named;
   return traced->find(op);
 }

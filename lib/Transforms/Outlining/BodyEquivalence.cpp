@@ -18,10 +18,8 @@ class BodyHasher {
 public:
   explicit BodyHasher(bool looseTypes) : looseTypes(looseTypes) {}
 
-  llvm::hash_code hash(Block &block) {
-    llvm::hash_code code = llvm::hash_value(block.getNumArguments());
-    for (BlockArgument argument : block.getArguments())
-      code = llvm::hash_combine(code, define(argument));
+  llvm::hash_code hashOps(Block &block) {
+    llvm::hash_code code(0);
     for (Operation &op : block)
       code = llvm::hash_combine(code, hash(op));
     return code;
@@ -29,7 +27,7 @@ public:
 
 private:
   llvm::hash_code define(Value value) {
-    numbers.try_emplace(value, numbers.size());
+    numbers.try_emplace(value, numbers.size() + 1);
     auto shaped = dyn_cast<ShapedType>(value.getType());
     if (looseTypes && shaped)
       return mlir::hash_value(shaped.getElementType());
@@ -43,13 +41,17 @@ private:
       if (!isAnnotation(attribute.getName()))
         code =
             llvm::hash_combine(code, attribute.getName(), attribute.getValue());
+    // The body's arguments have no number: their order does not matter.
     for (Value operand : op.getOperands())
       code = llvm::hash_combine(code, numbers.lookup(operand));
     for (Value result : op.getResults())
       code = llvm::hash_combine(code, define(result));
     for (Region &region : op.getRegions())
-      for (Block &block : region)
-        code = llvm::hash_combine(code, hash(block));
+      for (Block &block : region) {
+        for (BlockArgument argument : block.getArguments())
+          code = llvm::hash_combine(code, define(argument));
+        code = llvm::hash_combine(code, hashOps(block));
+      }
     return code;
   }
 
@@ -62,13 +64,22 @@ class BodyComparer {
 public:
   explicit BodyComparer(bool looseTypes) : looseTypes(looseTypes) {}
 
-  bool equal(Block &a, Block &b) {
-    if (a.getNumArguments() != b.getNumArguments())
-      return false;
-    // What is passed must have the type that the function has.
-    for (auto [left, right] : llvm::zip(a.getArguments(), b.getArguments()))
-      if (left.getType() != right.getType() || !match(left, right))
-        return false;
+  std::optional<SmallVector<unsigned>> match(Block &a, Block &b) {
+    outer = {&a, &b};
+    if (!equalOps(a, b))
+      return std::nullopt;
+    SmallVector<unsigned> arguments;
+    for (BlockArgument argument : a.getArguments()) {
+      Value found = partner.lookup(argument);
+      if (!found)
+        return std::nullopt;
+      arguments.push_back(cast<BlockArgument>(found).getArgNumber());
+    }
+    return arguments;
+  }
+
+private:
+  bool equalOps(Block &a, Block &b) {
     auto right = b.begin();
     for (Operation &left : a)
       if (right == b.end() || !equal(left, *right++))
@@ -76,7 +87,30 @@ public:
     return right == b.end();
   }
 
-private:
+  /// A block inside: its arguments have their places.
+  bool equal(Block &a, Block &b) {
+    if (a.getNumArguments() != b.getNumArguments())
+      return false;
+    for (auto [left, right] : llvm::zip(a.getArguments(), b.getArguments()))
+      if (left.getType() != right.getType() || !match(left, right))
+        return false;
+    return equalOps(a, b);
+  }
+
+  /// The body's own arguments are matched where they are read first. What is
+  /// passed must have the type that the function has.
+  bool matchOperands(Value left, Value right) {
+    if (Value known = partner.lookup(left))
+      return known == right;
+    auto from = dyn_cast<BlockArgument>(left),
+         to = dyn_cast<BlockArgument>(right);
+    if (!from || !to || from.getOwner() != outer.first ||
+        to.getOwner() != outer.second || from.getType() != to.getType())
+      return false;
+    partner[left] = right;
+    return true;
+  }
+
   bool match(Value left, Value right) {
     partner[left] = right;
     return left.getType() == right.getType() ||
@@ -110,7 +144,7 @@ private:
         !equalAttributes(a, b))
       return false;
     for (auto [left, right] : llvm::zip(a.getOperands(), b.getOperands()))
-      if (partner.lookup(left) != right)
+      if (!matchOperands(left, right))
         return false;
     for (auto [left, right] : llvm::zip(a.getResults(), b.getResults()))
       if (!match(left, right))
@@ -128,17 +162,19 @@ private:
   }
 
   const bool looseTypes;
+  std::pair<Block *, Block *> outer;
   llvm::DenseMap<Value, Value> partner;
 };
 
 } // namespace
 
 llvm::hash_code hashBody(Block &body, bool looseTypes) {
-  return BodyHasher(looseTypes).hash(body);
+  return BodyHasher(looseTypes).hashOps(body);
 }
 
-bool equalBodies(Block &a, Block &b, bool looseTypes) {
-  return BodyComparer(looseTypes).equal(a, b);
+std::optional<SmallVector<unsigned>> matchBodies(Block &a, Block &b,
+                                                 bool looseTypes) {
+  return BodyComparer(looseTypes).match(a, b);
 }
 
 } // namespace htp

@@ -2,8 +2,10 @@
 
 #include "ModuleCalls.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -72,8 +74,53 @@ std::optional<ModuleCall> readModuleCall(Operation *op,
   return call;
 }
 
+/// What HTP's attribute says of a weight: an op, or an argument of the model.
+static StringRef markedPath(Value value) {
+  StringAttr path;
+  if (Operation *op = value.getDefiningOp()) {
+    path = op->getAttrOfType<StringAttr>(kParameterAttr);
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    if (auto function = dyn_cast_or_null<FunctionOpInterface>(
+            argument.getOwner()->getParentOp()))
+      path = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                   kParameterAttr);
+  }
+  return path ? path.getValue() : StringRef();
+}
+
+/// What `op` is a mere copy of, or null.
+static Value copiedValue(Operation *op) {
+  bool copies = op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+                getOpType(op).equals_insensitive("identity");
+  return copies ? op->getOperand(0) : Value();
+}
+
+bool isParameter(Value value) {
+  while (value) {
+    Operation *op = value.getDefiningOp();
+    if (!markedPath(value).empty() || (op && isInitializer(op)))
+      return true;
+    value = op ? copiedValue(op) : Value();
+  }
+  return false;
+}
+
 bool isParameter(Operation *op) {
-  return op->hasAttr(kParameterAttr) || op->hasAttr("onnx.initializer");
+  return op->getNumResults() == 1 && isParameter(op->getResult(0));
+}
+
+StringRef parameterPath(Value value, const ModuleTree &tree) {
+  while (value) {
+    if (StringRef path = markedPath(value); !path.empty())
+      return path;
+    // A copy has the name of the parameter that it stands for.
+    if (StringRef name = getValueName(value); tree.findParameter(name))
+      return name;
+    Operation *op = value.getDefiningOp();
+    value = op ? copiedValue(op) : Value();
+  }
+  return {};
 }
 
 /// Whether the op reads or writes memory, and so keeps its place among others
@@ -108,7 +155,8 @@ forEachProducer(Operation *op, Block *block,
     op->walk(visit);
 }
 
-static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block) {
+static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block,
+                             const ModuleTree &tree) {
   llvm::DenseMap<Operation *, unsigned> numbers;
   numbers.reserve(ops.size());
   for (auto [number, op] : llvm::enumerate(ops))
@@ -120,9 +168,12 @@ static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block) {
     unsigned to = number;
     forEachProducer(op, block, numbers,
                     [&](unsigned from) { graph.addEdge(from, to); });
-    if (isParameter(op) || isAbsentValue(op))
-      graph.setRole(to, op->hasAttr(kParameterAttr) ? OpRole::Weight
-                                                    : OpRole::Pinned);
+    if (isAbsentValue(op))
+      graph.setRole(to, OpRole::Pinned);
+    else if (isParameter(op))
+      graph.setRole(to, parameterPath(op->getResult(0), tree).empty()
+                            ? OpRole::Pinned
+                            : OpRole::Weight);
     else if (isConstant(op))
       graph.setRole(to, OpRole::Constant);
     if (!isConstant(op) && hasEffects(op)) {
@@ -164,7 +215,7 @@ FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
     error.attachNote(tagged->getLoc()) << "the first op with a tag is here";
     return error;
   }
-  result.graph = readDataflow(result.ops, &block);
+  result.graph = readDataflow(result.ops, &block, tree);
   return result;
 }
 

@@ -52,8 +52,15 @@ private:
 std::optional<ModuleCall> readModuleCall(mlir::Operation *op,
                                          const ModuleTree &tree);
 
-/// A weight: an op that HTP or the importer marked as a parameter.
+/// Whether the model holds `value`: a weight that HTP or the importer marked as
+/// a parameter, or a copy of one. An exporter that stores equal parameters once
+/// copies them (`Identity`) to the names of the others: what reads a copy reads
+/// a parameter of its own module.
+bool isParameter(mlir::Value value);
 bool isParameter(mlir::Operation *op);
+
+/// The path of the parameter that `value` is; empty where it is unknown.
+llvm::StringRef parameterPath(mlir::Value value, const ModuleTree &tree);
 
 /// The ops of a block, their modules and their dataflow.
 struct TaggedBlock {

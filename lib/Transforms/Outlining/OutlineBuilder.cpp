@@ -3,6 +3,7 @@
 #include "OutlineBuilder.h"
 #include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -10,28 +11,6 @@
 using namespace mlir;
 
 namespace htp {
-
-static constexpr StringLiteral kNodeName = "onnx_node_name";
-static constexpr StringLiteral kOutputNames = "onnx_output_names";
-static constexpr StringLiteral kValueName = "onnx.name";
-
-StringRef valueName(Value value) {
-  if (auto result = dyn_cast<OpResult>(value)) {
-    auto names = result.getOwner()->getAttrOfType<ArrayAttr>(kOutputNames);
-    if (!names || result.getResultNumber() >= names.size())
-      return {};
-    auto name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
-    return name ? name.getValue() : StringRef();
-  }
-  auto argument = cast<BlockArgument>(value);
-  auto function =
-      dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  if (!function || argument.getOwner() != &function.getFunctionBody().front())
-    return {};
-  auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                    kValueName);
-  return name ? name.getValue() : StringRef();
-}
 
 /// Whether `block` is `body` or lies in it.
 static bool isInside(Block *block, Block *body) {
@@ -106,7 +85,7 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
       absentValues.try_emplace(op, absentValues.size());
     else
       ++place;
-    hasNames |= op->hasAttr(kOutputNames);
+    hasNames |= op->hasAttr(kOutputNamesAttr);
   }
   for (unsigned part : innermostFirst(parts))
     callOfPart[part] = buildPart(parts[part]);
@@ -175,12 +154,13 @@ void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs) {
   using Key = std::tuple<unsigned, ModuleId, size_t, size_t>;
   auto keyOf = [&](Value value, size_t use) -> Key {
     Operation *op = value.getDefiningOp();
-    if (!op || !isConstant(op))
+    bool held = isParameter(value);
+    if (!held && !(op && isConstant(op)))
       return {0, 0, 0, use};
-    auto path = op->getAttrOfType<StringAttr>(kParameterAttr);
-    auto found = path ? tree.findParameter(path) : std::nullopt;
+    auto found =
+        held ? tree.findParameter(parameterPath(value, tree)) : std::nullopt;
     if (!found)
-      return {isParameter(op) ? 2 : 3, 0, 0, use};
+      return {held ? 2 : 3, 0, 0, use};
     const std::vector<Parameter> &siblings = tree[found->module].parameters;
     return {1, found->module, found->parameter - siblings.data(), use};
   };
@@ -227,10 +207,10 @@ void OutlineBuilder::annotate(Operation *call, const Part &part,
   call->setAttr(kOrderAttr, encodeOrder(module.getContext(), own));
   if (!hasNames)
     return;
-  call->setAttr(kNodeName, builder.getStringAttr(name));
+  call->setAttr(kNodeNameAttr, builder.getStringAttr(name));
   SmallVector<StringRef> names = llvm::map_to_vector(
-      results, [](Value value) { return valueName(value); });
-  call->setAttr(kOutputNames, builder.getStrArrayAttr(names));
+      results, [](Value value) { return getValueName(value); });
+  call->setAttr(kOutputNamesAttr, builder.getStrArrayAttr(names));
 }
 
 Operation *OutlineBuilder::buildPart(const Part &part) {
@@ -270,7 +250,7 @@ void OutlineBuilder::describeForONNX(func::FuncOp function, Block *body,
       builder.getStringAttr("htp." + (root.empty() ? "model" : root)));
   SmallVector<StringRef> names;
   auto addName = [&](Value value) {
-    if (StringRef name = valueName(value);
+    if (StringRef name = getValueName(value);
         !name.empty() && !isa<NoneType>(value.getType()))
       names.push_back(name);
   };
@@ -284,10 +264,10 @@ void OutlineBuilder::describeForONNX(func::FuncOp function, Block *body,
 func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
                                           const Border &border) {
   auto nameAttribute = [&](Value value) {
-    StringRef name = valueName(value);
+    StringRef name = getValueName(value);
     NamedAttrList attributes;
     if (!name.empty())
-      attributes.set(kValueName, builder.getStringAttr(name));
+      attributes.set(kValueNameAttr, builder.getStringAttr(name));
     return attributes.getDictionary(module.getContext());
   };
   auto type = builder.getFunctionType(TypeRange(ValueRange(border.inputs)),
@@ -314,15 +294,25 @@ func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
   return function;
 }
 
+/// A function with an equal body, or null. `call` then gets its operands in the
+/// order of that function's arguments.
 func::FuncOp OutlineBuilder::findEqual(func::FuncOp function, ModuleId of,
-                                       llvm::hash_code hash) {
-  if (share)
-    for (const Made &other : byHash.lookup(hash))
-      if (tree[other.module].className == tree[of].className &&
-          tree[other.module].qualified == tree[of].qualified &&
-          equalBodies(const_cast<Made &>(other).function.front(),
-                      function.front(), isONNX()))
-        return other.function;
+                                       llvm::hash_code hash,
+                                       func::CallOp call) {
+  if (!share)
+    return {};
+  for (Made &other : byHash[hash]) {
+    if (tree[other.module].className != tree[of].className ||
+        tree[other.module].qualified != tree[of].qualified)
+      continue;
+    auto arguments =
+        matchBodies(other.function.front(), function.front(), isONNX());
+    if (!arguments)
+      continue;
+    call->setOperands(llvm::map_to_vector(
+        *arguments, [&](unsigned i) { return call.getOperand(i); }));
+    return other.function;
+  }
   return {};
 }
 
@@ -379,7 +369,7 @@ Operation *OutlineBuilder::buildFunction(const Part &part, Block *body) {
   func::FuncOp function = makeFunction(part, body, border);
   ModuleFrame frame(tree[of].path);
   llvm::hash_code hash = hashBody(*body, isONNX());
-  if (func::FuncOp equal = findEqual(function, of, hash)) {
+  if (func::FuncOp equal = findEqual(function, of, hash, call)) {
     SmallVector<Attribute> differences;
     for (auto [shared, original] :
          llvm::zip(recordedOps(equal.front()), recordedOps(*body)))

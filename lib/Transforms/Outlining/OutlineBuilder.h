@@ -11,9 +11,6 @@
 
 namespace htp {
 
-/// The name of a value in the original model, or empty.
-llvm::StringRef valueName(mlir::Value value);
-
 class OutlineBuilder {
 public:
   OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
@@ -49,7 +46,7 @@ private:
   void describeForONNX(mlir::func::FuncOp function, mlir::Block *body,
                        const Border &border);
   mlir::func::FuncOp findEqual(mlir::func::FuncOp function, ModuleId module,
-                               llvm::hash_code hash);
+                               llvm::hash_code hash, mlir::func::CallOp call);
   std::string freeName(ModuleId module);
   void annotate(mlir::Operation *call, const Part &part,
                 llvm::ArrayRef<mlir::Value> results);

@@ -29,7 +29,7 @@ module attributes {onnx.ir_version = 8 : si64, onnx.opset_import = [{domain = ""
     htp.module @layer.0 : "demo.Layer" parameters [#htp.parameter<"w" : tensor<4xf32>>]
     htp.module @layer.1 : "demo.Layer" parameters [#htp.parameter<"w" : tensor<4xf32>>]
   }
-  func.func @main_graph(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.name = "v3"}) attributes {onnx.graph_name = "main"} {
+  func.func @main_graph(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.name = "v3"}) attributes {onnx.graph_name = "main", onnx.value_info = ["v2", "v0"]} {
     %w0 = "onnx.Constant"() <{value = dense<2.0> : tensor<4xf32>}> {onnx.initializer, htp.parameter = "layer.0.w", onnx_output_names = ["w0"]} : () -> tensor<4xf32>
     %w1 = "onnx.Constant"() <{value = dense<4.0> : tensor<4xf32>}> {onnx.initializer, htp.parameter = "layer.1.w", onnx_output_names = ["w1"]} : () -> tensor<4xf32>
     %none = "onnx.NoValue"() <{value}> : () -> none
