@@ -20,6 +20,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .errors import BadInput
+from .tracing import describe_modules, observed
 
 #: Larger tensors are saved without their contents: a trace is about structure.
 SMALL = 16
@@ -104,7 +105,7 @@ class Call:
             for path, value in leaves
             if isinstance(value, torch.Tensor)
         ]
-        self.output_names: list[str] = []
+        self.output_names: list[str] = []  # known when forward has run
         if not self.leaves:
             raise BadInput("the example call has no tensor: pass args or kwargs")
 
@@ -152,13 +153,13 @@ class Call:
     def _flat(self, output: Any) -> Any:
         """The tensors of an output: itself, or a tuple of all that it holds."""
         if isinstance(output, torch.Tensor):
-            self.output_names = ["output"]
+            self.output_names[:] = ["output"]
             return output
         found = list(_tensors(output))
         if not found:
             raise BadInput(f"the model's output, a {type(output).__name__}, holds no tensor")
         taken = set(self.input_names)
-        self.output_names = [_unique(name, taken) for name, _ in found]
+        self.output_names[:] = [_unique(name, taken) for name, _ in found]
         return tuple(tensor for _, tensor in found)
 
 
@@ -278,18 +279,6 @@ class Hollow:
         return self.known[key]
 
 
-def save_torchscript(call: Call, path: str | os.PathLike[str]) -> None:
-    """Traces the model as the TorchScript exporter does and saves it without its weights."""
-    with torch.no_grad(), quiet():
-        traced = torch.jit.trace(call.model, call.tensors, strict=False, check_trace=False)  # type: ignore[no-untyped-call]
-        hollow = Hollow()
-        for named in (traced.named_parameters, traced.named_buffers):
-            for name, tensor in list(named(remove_duplicate=False)):
-                owner, _, attribute = name.rpartition(".")
-                setattr(traced.get_submodule(owner), attribute, hollow(tensor.detach()))
-        traced.save(os.fspath(path))
-
-
 def save_program(program: torch.export.ExportedProgram, path: str | os.PathLike[str]) -> None:
     """Saves what torch.export captured, without weights and example inputs."""
     hollow = Hollow()
@@ -316,48 +305,11 @@ def complete_tree(model: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)
     known = {module["path"]: module for module in trace["modules"]}
-    aliases = {alias for module in known.values() for alias in module.get("aliases", ())}
-    first: dict[torch.nn.Module, dict[str, Any]] = {}
-    modules = []
-    for name, module in model.named_modules(remove_duplicate=False):
-        if module in first:
-            if name not in aliases and name not in known:
-                first[module].setdefault("aliases", []).append(name)
-            elif name in known:
-                modules.append(known[name])
-        elif name not in aliases:
-            first[module] = known.get(name) or _described(name, module)
-            modules.append(first[module])
+    modules = [known.get(module["path"], module) for module in describe_modules(model)]
     if {module["path"] for module in modules} >= known.keys():
         trace["modules"] = modules
         with open(path, "w", encoding="utf-8") as file:
             json.dump(trace, file, separators=(",", ":"))
-
-
-def _described(path: str, module: torch.nn.Module) -> dict[str, Any]:
-    """A module that never ran, in the form of trace.json."""
-    cls = type(module)
-    qualified = f"{cls.__module__}.{cls.__qualname__}"
-    tensors: list[tuple[str, tuple[str, torch.Tensor]]] = [
-        ("parameter", item) for item in module.named_parameters(recurse=False)
-    ]
-    tensors += [("buffer", item) for item in module.named_buffers(recurse=False)]
-    return {
-        "path": path,
-        "class": cls.__name__,
-        "qualified": qualified,
-        "torch_nn": bool(path) and qualified.startswith("torch.nn."),
-        "calls": 0,
-        "parameters": [
-            {
-                "name": name,
-                "kind": kind,
-                "shape": list(tensor.shape),
-                "dtype": str(tensor.dtype).removeprefix("torch."),
-            }
-            for kind, (name, tensor) in tensors
-        ],
-    }
 
 
 # --- the exporters -------------------------------------------------------------------------------
@@ -377,17 +329,24 @@ def quiet() -> Iterator[None]:
 
 
 def export_torchscript(
-    call: Call, path: str | os.PathLike[str], *, opset: int | None, shapes: Any, options: Any
+    call: Call,
+    path: str | os.PathLike[str],
+    *,
+    opset: int | None,
+    shapes: Any,
+    options: Any,
+    captured: Callable[[dict[str, Any]], None],
 ) -> None:
-    """torch.onnx.export with the TorchScript-based exporter. Call inside `call.positional()`."""
+    """torch.onnx.export with the TorchScript-based exporter. `captured` gets the trace that the
+    exporter itself made, before it is translated: nothing is traced twice."""
     settings = {
         "input_names": call.input_names,
-        "output_names": call.output_names or None,
+        "output_names": call.output_names,  # read after tracing, which fills it
         "dynamic_axes": dynamic_axes(call, shapes),
         "opset_version": opset or 17,
         **options,
     }
-    with quiet():
+    with quiet(), call.positional(), observed(call.model, call.input_names, captured):
         torch.onnx.export(call.model, call.tensors, os.fspath(path), dynamo=False, **settings)
 
 
@@ -404,7 +363,7 @@ def export_dynamo(
     exporter itself captured, before it is translated: nothing is traced twice."""
     settings = {"opset_version": opset, "dynamic_shapes": shapes, **options}
     large = sum(t.nbytes for t in call.model.state_dict().values()) > LARGE
-    with quiet(), _observed(captured):
+    with quiet(), _observed_export(captured):
         program = torch.onnx.export(
             call.model, call.args, kwargs=call.kwargs, dynamo=True, verbose=False, **settings
         )
@@ -417,7 +376,7 @@ LARGE = 1 << 30
 
 
 @contextlib.contextmanager
-def _observed(captured: Callable[[torch.export.ExportedProgram], None]) -> Iterator[None]:
+def _observed_export(captured: Callable[[torch.export.ExportedProgram], None]) -> Iterator[None]:
     original = torch.export.export
 
     def export(*args: Any, **kwargs: Any) -> torch.export.ExportedProgram:

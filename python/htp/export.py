@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -141,33 +142,28 @@ def _export(exporter: Exporter, call: Call, folder: Path, settings: Settings) ->
 
 def _with_torchscript(call: Call, folder: Path, settings: Settings) -> Path:
     capture = _capture()
-    archive, raw = folder / "trace.pt", folder / "raw.onnx"
-    with call.positional():
-        try:
-            with settings.step("capture", "tracing the model"):
-                capture.save_torchscript(call, archive)
-        except HTPError:
-            raise
-        except Exception as error:
-            raise TraceFailed(_advice("torch.jit.trace", error, "dynamo")) from error
-        tracing = native.Running("htp-trace", [archive, "-o", folder / _TRACE])
-        try:
-            with settings.step("export", "exporting with the torchscript exporter"):
-                capture.export_torchscript(
-                    call,
-                    raw,
-                    opset=settings.opset,
-                    shapes=settings.dynamic_shapes,
-                    options=settings.options,
-                )
-        except BaseException as error:
-            tracing.stop()
-            if isinstance(error, HTPError) or not isinstance(error, Exception):
-                raise
-            raise ExportFailed(_advice("the torchscript exporter", error, "dynamo")) from error
-    with settings.step("trace", "reading the trace"):
-        tracing.wait()
-    archive.unlink()
+    raw, traced = folder / "raw.onnx", folder / _TRACE
+
+    def captured(trace: Any) -> None:
+        with settings.step("trace", "writing the trace"), traced.open("w") as file:
+            json.dump(trace, file, separators=(",", ":"))
+
+    try:
+        with settings.step("export", "exporting with the torchscript exporter"):
+            capture.export_torchscript(
+                call,
+                raw,
+                opset=settings.opset,
+                shapes=settings.dynamic_shapes,
+                options=settings.options,
+                captured=captured,
+            )
+    except HTPError:
+        raise
+    except Exception as error:
+        if not traced.exists():
+            raise TraceFailed(_advice("tracing the model", error, "dynamo")) from error
+        raise ExportFailed(_advice("the torchscript exporter", error, "dynamo")) from error
     return raw
 
 

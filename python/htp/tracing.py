@@ -1,0 +1,350 @@
+"""trace.json from the graph that the TorchScript exporter traces anyway.
+
+Tracing a model once more, saving it, and having htp-trace load LibTorch to read it takes as long as
+half an export. The exporter's own graph says as much: while `forward` runs, every call of a module
+is a block of it, in the order of execution.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+#: What stands for a value of the graph: a dict as in trace.json, or the items of a list or tuple.
+Thing = Any
+
+#: A line of Python's stack while tracing, and of a scripted function.
+_FRAME = re.compile(r'^(?:\s*File ")?(.*?)(?:\(|", line )(\d+)(?:\): |, in |$)', re.MULTILINE)
+_CALL = "prim::TracedModuleForward"
+_NONE: Thing = {"constant": None}
+#: Operations that only pass values on.
+_WIRES = {
+    "prim::NumToTensor",
+    "aten::Int",
+    "aten::ScalarImplicit",
+    "aten::IntImplicit",
+    "aten::FloatImplicit",
+    "prim::unchecked_cast",
+    "prim::unchecked_unwrap_optional",
+}
+
+
+@contextlib.contextmanager
+def observed(
+    model: torch.nn.Module, input_names: list[str], captured: Callable[[dict[str, Any]], None]
+) -> Iterator[None]:
+    """Inside, an export of `model` with the TorchScript-based exporter gives its trace to `captured`,
+    before it is translated."""
+    original = torch._C._create_graph_by_tracing
+    running: list[torch.nn.Module] = []
+    modules = set(model.modules())
+
+    def enter(module: torch.nn.Module, _: Any) -> None:
+        if module in modules and torch._C._get_tracing_state() is not None:
+            running.append(module)
+
+    def create(function: Callable[..., Any], inputs: Any, *rest: Any) -> Any:
+        def traced(*tensors: Any) -> Any:
+            result = function(*tensors)
+            state = torch._C._get_tracing_state()
+            results = result if isinstance(result, tuple) else (result,)
+            values = [torch._C._get_value_trace(tensor) for tensor in results]
+            torch._C._set_tracing_state(None)  # what is done here is no part of the model
+            try:
+                captured(_Reader(model, running).read(state.graph(), inputs, input_names, values))
+            finally:
+                torch._C._set_tracing_state(state)
+            return result
+
+        running.clear()
+        return original(traced, inputs, *rest)
+
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(enter)
+    torch._C._create_graph_by_tracing = create
+    try:
+        yield
+    finally:
+        torch._C._create_graph_by_tracing = original
+        hook.remove()
+
+
+# --- modules and parameters ----------------------------------------------------------------------
+
+
+def describe_modules(model: torch.nn.Module) -> list[dict[str, Any]]:
+    """The module tree in the form of trace.json; no module has run yet."""
+    described: dict[torch.nn.Module, dict[str, Any]] = {}
+    first: dict[Any, str] = {}  # path of the first tensor with that memory
+    pending = [("", model)]
+    while pending:
+        path, module = pending.pop()
+        if module in described:  # the paths of its children follow from this one
+            described[module].setdefault("aliases", []).append(path)
+            continue
+        described[module] = _described(path, module, first)
+        start = f"{path}." if path else ""
+        children = [(start + name, child) for name, child in module._modules.items()]
+        pending += [(name, child) for name, child in reversed(children) if child is not None]
+    return list(described.values())
+
+
+def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dict[str, Any]:
+    qualified = f"{type(module).__module__}.{type(module).__qualname__}"
+    tensors = [("parameter", *item) for item in module._parameters.items()]
+    tensors += [("buffer", *item) for item in module._buffers.items()]
+    parameters = []
+    for kind, name, tensor in tensors:
+        if tensor is None:
+            continue
+        full = f"{path}.{name}" if path else name
+        parameters.append(describe_tensor(name, kind, tensor))
+        if first.setdefault(_memory(tensor), full) != full:
+            parameters[-1]["tied"] = first[_memory(tensor)]
+    return {
+        "path": path,
+        "class": type(module).__qualname__.rpartition(".")[2],
+        "qualified": qualified,
+        "torch_nn": bool(path) and qualified.startswith("torch.nn."),
+        "calls": 0,
+        "parameters": parameters,
+    }
+
+
+def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any]:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return {"name": name, "kind": kind, "shape": list(tensor.shape), "dtype": dtype}
+
+
+def _memory(tensor: torch.Tensor) -> Any:
+    """The same for tensors that are the same: tied weights, and a buffer as a constant of the graph."""
+    if tensor.layout is not torch.strided or not tensor.numel():
+        return id(tensor)
+    return tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
+
+
+# --- the graph -----------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Walks the graph and writes its operations down."""
+
+    def __init__(self, model: torch.nn.Module, running: list[torch.nn.Module]) -> None:
+        self.modules = describe_modules(model)
+        self.entry = dict(zip(model.modules(), self.modules, strict=True))
+        self.running = iter(running)  # the modules in the order of their calls
+        self.parameters: dict[Any, str] = {}  # the first path of each
+        for module, entry in self.entry.items():
+            start = f"{entry['path']}." if entry["path"] else ""
+            for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
+                if tensor is not None:
+                    self.parameters.setdefault(_memory(tensor), start + name)
+        self.things: dict[int, Thing] = {}
+        self.ops: list[dict[str, Any]] = []
+        self.module, self.call = "", 0
+        self.constants = self.values = 0
+        self.kept: list[torch.Tensor] = []  # so that no other tensor gets their memory
+
+    def read(self, graph: Any, tensors: Any, names: list[str], results: Any) -> dict[str, Any]:
+        """`tensors` are the arguments of the graph: of those with names the model's caller decides."""
+        inputs = []
+        for place, (value, tensor) in enumerate(zip(graph.inputs(), tensors, strict=True)):
+            if place < len(names):
+                inputs.append({"name": names[place], **self.make(value)})
+            else:
+                self.things[value.unique()] = self.tensor(tensor)
+        self.walk(graph.nodes())
+        outputs = [self.argument(self.things[value.unique()]) for value in results]
+        return {
+            "format": "htp-trace",
+            "version": 1,
+            "producer": {"name": "htp.export", "source": "torchscript"},
+            "modules": self.modules,
+            "inputs": inputs,
+            "outputs": outputs,
+            "ops": _live(self.ops, outputs),
+        }
+
+    def walk(self, nodes: Any) -> None:
+        for node in nodes:
+            if node.kind() == _CALL:
+                self.enter(node)
+            elif not self.passes_on(node) and not self.calls(node) and not self.branches(node):
+                self.add(node)
+
+    def enter(self, node: Any) -> None:
+        """A call of a module."""
+        module = next(self.running, None)
+        scope = node.s("scope")
+        if module is None or scope.partition("::")[0] != torch.typename(type(module)):
+            raise RuntimeError(f"the trace calls {scope!r}, the model {torch.typename(module)}")
+        entry, around = self.entry[module], (self.module, self.call)
+        self.module, self.call = entry["path"], entry["calls"]
+        entry["calls"] += 1
+        for block in node.blocks():
+            self.walk(block.nodes())
+        self.module, self.call = around
+
+    def add(self, node: Any) -> None:
+        """An operation."""
+        op: dict[str, Any] = {
+            "kind": node.kind(),
+            "module": self.module,
+            "call": self.call,
+            "inputs": [self.argument(self.thing(value)) for value in node.inputs()],
+            "outputs": [self.make(value) for value in node.outputs()],
+        }
+        if source := _source(node):
+            op["source"] = source
+        if blocks := [self.block(block) for block in node.blocks()]:
+            op["blocks"] = blocks
+        self.ops.append(op)
+
+    def block(self, block: Any) -> dict[str, Any]:
+        """A body of control flow, which only scripted functions have."""
+        around, self.ops = self.ops, []
+        inputs = [self.make(value) for value in block.inputs()]
+        self.walk(block.nodes())
+        outputs = [self.argument(self.thing(value)) for value in block.outputs()]
+        ops, self.ops = self.ops, around
+        return {"inputs": inputs, "outputs": outputs, "ops": ops}
+
+    # What is no operation.
+
+    def passes_on(self, node: Any) -> bool:
+        kind = node.kind()
+        inputs = [self.thing(value) for value in node.inputs()]
+        outputs: list[Thing]
+        if kind == "prim::Constant":
+            outputs = [self.constant(node.output().toIValue())]
+        elif kind in ("prim::ListConstruct", "prim::TupleConstruct"):
+            outputs = [inputs]
+        elif kind == "prim::DictConstruct":
+            outputs = [inputs[1::2]]
+        elif kind in ("prim::ListUnpack", "prim::TupleUnpack"):
+            whole = inputs[0]
+            outputs = whole if isinstance(whole, list) else [whole] * node.outputsSize()
+        elif kind in ("prim::TupleIndex", "aten::__getitem__") and isinstance(inputs[0], list):
+            index = inputs[1].get("constant") if isinstance(inputs[1], dict) else None
+            if not isinstance(index, int):
+                return False
+            outputs = [inputs[0][index]]
+        elif kind in _WIRES:
+            outputs = inputs[:1]
+        else:
+            return False
+        self.things.update(zip((value.unique() for value in node.outputs()), outputs))
+        return True
+
+    def calls(self, node: Any) -> bool:
+        """A call of a scripted function is what the function does."""
+        if node.kind() != "prim::CallFunction":
+            return False
+        called, *arguments = node.inputs()
+        function = torch.jit._state._python_cu.find_function(str(called.type()))
+        if function is None:
+            return False
+        around, outer = self.things, [self.thing(value) for value in arguments]
+        self.things = {v.unique(): thing for v, thing in zip(function.graph.inputs(), outer)}
+        self.walk(function.graph.nodes())
+        results = [self.thing(value) for value in function.graph.outputs()]
+        self.things = around | {v.unique(): thing for v, thing in zip(node.outputs(), results)}
+        return True
+
+    def branches(self, node: Any) -> bool:
+        """A branch on what the trace fixes (`if mask is None`) is the body that is taken."""
+        inputs = [self.thing(value) for value in node.inputs()]
+        if node.kind() in ("aten::__is__", "aten::__isnot__") and inputs[1] == _NONE:
+            same = (inputs[0] == _NONE) == (node.kind() == "aten::__is__")
+            self.things[node.output().unique()] = {"constant": same}
+            return True
+        condition = inputs[0] if node.kind() == "prim::If" else None
+        if condition not in ({"constant": True}, {"constant": False}):
+            return False
+        taken = list(node.blocks())[0 if condition["constant"] else 1]
+        self.walk(taken.nodes())
+        for value, result in zip(node.outputs(), taken.outputs()):
+            self.things[value.unique()] = self.thing(result)
+        return True
+
+    # Values.
+
+    def thing(self, value: Any) -> Thing:
+        return self.things.get(value.unique(), _NONE)
+
+    def make(self, value: Any) -> dict[str, Any]:
+        """A new value."""
+        made: dict[str, Any] = {"value": self.values}
+        self.values += 1
+        self.things[value.unique()] = dict(made)
+        kind = value.type()
+        if kind.kind() == "TensorType" and (sizes := kind.sizes()) is not None and kind.dtype():
+            made |= {"shape": sizes, "dtype": str(kind.dtype()).removeprefix("torch.")}
+        return made
+
+    def constant(self, value: Any) -> Thing:
+        if isinstance(value, torch.Tensor):
+            return self.tensor(value)
+        if isinstance(value, list | tuple):
+            return [self.constant(item) for item in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+            return {"constant": name}
+        plain = value is None or isinstance(value, bool | int | float | str)
+        return {"constant": value if plain else str(value)}
+
+    def tensor(self, tensor: torch.Tensor) -> Thing:
+        """A parameter or buffer; else a number, or a constant of the root."""
+        memory = _memory(tensor)
+        if memory not in self.parameters:
+            if tensor.dim() == 0 and not tensor.is_complex():
+                return self.constant(tensor.item())
+            path = f"CONSTANTS.c{self.constants}"
+            self.constants += 1
+            self.modules[0]["parameters"].append(describe_tensor(path, "constant", tensor))
+            self.parameters[memory] = path
+            self.kept.append(tensor)
+        return {"parameter": self.parameters[memory]}
+
+    def argument(self, thing: Thing) -> dict[str, Any]:
+        """As in trace.json."""
+        if isinstance(thing, list):
+            return {"list": [self.argument(item) for item in thing]}
+        return dict(thing)
+
+
+def _source(node: Any) -> dict[str, Any] | None:
+    """The innermost line of Python code outside PyTorch itself."""
+    frames = _FRAME.findall(node.sourceRange())
+    for file, line in frames:
+        if "/torch/" not in file:
+            return {"file": file, "line": int(line)}
+    return {"file": frames[0][0], "line": int(frames[0][1])} if frames else None
+
+
+def _live(ops: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the operations whose results nothing uses, as sizes that only Python looked at."""
+    used = set(_values(outputs))
+    kept = []
+    for op in reversed(ops):
+        made = {result["value"] for result in op["outputs"]}
+        if not made or made & used or op["kind"].endswith("_"):  # an assignment in place
+            used.update(_values(op))
+            kept.append(op)
+    return kept[::-1]
+
+
+def _values(part: Any) -> Iterator[int]:
+    """The numbers of all values in a part of a trace."""
+    if isinstance(part, list):
+        for item in part:
+            yield from _values(item)
+    elif isinstance(part, dict):
+        if "value" in part:
+            yield part["value"]
+        for key in ("list", "inputs", "outputs", "ops", "blocks"):
+            yield from _values(part.get(key))
