@@ -4,7 +4,8 @@
     benchmarks/export.py [--models tiny small base] [--exporters torchscript dynamo] [--rounds 5] [--check]
 
 Both sides take turns in one process, so that a busy moment hits both; the medians are compared, of
-the time on the clock and of processor time, children included. BERT with random weights: `tiny` has
+the time on the clock and of processor time, children included. Tagging is what htp-opt takes with
+--htp-tag beyond what it takes to read and write the same model, as processor time. BERT with random weights: `tiny` has
 2 layers of 128 (18 MB), `small` 4 layers of 512 (115 MB), `base` 12 layers of 768 (438 MB). With
 --check the exit code says whether the bounds hold: 1.5 times torch.onnx.export, and tagging under a
 tenth of all.
@@ -76,27 +77,35 @@ def measured(action):
     return time.perf_counter() - clock, sum(after[:4]) - sum(before[:4]), result
 
 
+def tagging(folder):
+    """Processor time of tagging itself."""
+    from htp import native
+
+    source, target = folder / "plain.onnx", folder / "again.onnx"
+    trace = f"--htp-tag=trace={folder / 'tagged.trace.json'}"
+    _, plain, _ = measured(lambda: native.run("htp-opt", source, "-o", target))
+    _, tagged, _ = measured(lambda: native.run("htp-opt", source, trace, "-o", target))
+    return tagged - plain
+
+
 def compare(size, exporter, folder, rounds):
     """Medians of (clock, processor) for both sides, and the share of tagging."""
     import htp
 
     model, inputs = build(size)
-    sides = {"torch": [], "htp": []}
-    shares = []
+    torch_times, htp_times, shares = [], [], []
     for round in range(rounds + 1):  # the first one warms up
-        *torch_times, _ = measured(lambda: plain(model, inputs, exporter, folder / "plain.onnx"))
-        *htp_times, tagged = measured(
+        *plain_time, _ = measured(lambda: plain(model, inputs, exporter, folder / "plain.onnx"))
+        *htp_time, _ = measured(
             lambda: htp.export(
                 model, kwargs=inputs, output=folder / "tagged.onnx", exporter=exporter
             )
         )
         if round:
-            sides["torch"].append(torch_times)
-            sides["htp"].append(htp_times)
-            shares.append(tagged.seconds["tag"] / htp_times[0])
-    medians = {
-        side: [statistics.median(column) for column in zip(*times)] for side, times in sides.items()
-    }
+            torch_times.append(plain_time)
+            htp_times.append(htp_time)
+            shares.append(tagging(folder) / htp_time[1])
+    medians = [[statistics.median(c) for c in zip(*times)] for times in (torch_times, htp_times)]
     return medians, statistics.median(shares)
 
 
@@ -127,7 +136,7 @@ def main():
         for exporter in options.exporters:
             with tempfile.TemporaryDirectory(prefix="htp-bench-", dir=options.folder) as folder:
                 medians, share = compare(size, exporter, pathlib.Path(folder), options.rounds)
-            (torch_clock, torch_cpu), (clock, cpu) = medians["torch"], medians["htp"]
+            (torch_clock, torch_cpu), (clock, cpu) = medians
             ratios = clock / torch_clock, cpu / torch_cpu
             ok = max(ratios) <= LIMIT and share < TAGGING
             holds &= ok
@@ -137,7 +146,7 @@ def main():
                 f"{'' if ok else '   FAIL'}",
                 flush=True,
             )
-    print(f"bounds: ratio {LIMIT}, tagging {TAGGING:.0%} of the clock")
+    print(f"bounds: ratio {LIMIT}, tagging {TAGGING:.0%} of htp.export")
     return 1 if options.check and not holds else 0
 
 

@@ -19,7 +19,7 @@ import torch
 Thing = Any
 
 #: A line of Python's stack while tracing, and of a scripted function.
-_FRAME = re.compile(r'^(?:\s*File ")?(.*?)(?:\(|", line )(\d+)(?:\): |, in |$)', re.MULTILINE)
+_FRAME = re.compile(r'(?:  File ")?(.*)(?:\(|", line )(\d+)(?:\): .*|, in .*|)$')
 _CALL = "prim::TracedModuleForward"
 _NONE: Thing = {"constant": None}
 #: Operations that only pass values on.
@@ -195,13 +195,13 @@ class _Reader:
             "kind": node.kind(),
             "module": self.module,
             "call": self.call,
-            "inputs": [self.argument(self.thing(value)) for value in node.inputs()],
-            "outputs": [self.make(value) for value in node.outputs()],
+            "inputs": [self.argument(self.thing(value)) for value in _inputs(node)],
+            "outputs": [self.make(value) for value in _outputs(node)],
         }
         if source := _source(node):
             op["source"] = source
-        if blocks := [self.block(block) for block in node.blocks()]:
-            op["blocks"] = blocks
+        if op["kind"].startswith("prim::") and (blocks := list(node.blocks())):
+            op["blocks"] = [self.block(block) for block in blocks]
         self.ops.append(op)
 
     def block(self, block: Any) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class _Reader:
 
     def passes_on(self, node: Any) -> bool:
         kind = node.kind()
-        inputs = [self.thing(value) for value in node.inputs()]
+        inputs = [self.thing(value) for value in _inputs(node)]
         outputs: list[Thing]
         if kind == "prim::Constant":
             outputs = [self.constant(node.output().toIValue())]
@@ -237,14 +237,14 @@ class _Reader:
             outputs = inputs[:1]
         else:
             return False
-        self.things.update(zip((value.unique() for value in node.outputs()), outputs))
+        self.things.update(zip((value.unique() for value in _outputs(node)), outputs))
         return True
 
     def calls(self, node: Any) -> bool:
         """A call of a scripted function is what the function does."""
         if node.kind() != "prim::CallFunction":
             return False
-        called, *arguments = node.inputs()
+        called, *arguments = _inputs(node)
         function = torch.jit._state._python_cu.find_function(str(called.type()))
         if function is None:
             return False
@@ -252,12 +252,14 @@ class _Reader:
         self.things = {v.unique(): thing for v, thing in zip(function.graph.inputs(), outer)}
         self.walk(function.graph.nodes())
         results = [self.thing(value) for value in function.graph.outputs()]
-        self.things = around | {v.unique(): thing for v, thing in zip(node.outputs(), results)}
+        self.things = around | {v.unique(): thing for v, thing in zip(_outputs(node), results)}
         return True
 
     def branches(self, node: Any) -> bool:
         """A branch on what the trace fixes (`if mask is None`) is the body that is taken."""
-        inputs = [self.thing(value) for value in node.inputs()]
+        if node.kind() not in ("aten::__is__", "aten::__isnot__", "prim::If"):
+            return False
+        inputs = [self.thing(value) for value in _inputs(node)]
         if node.kind() in ("aten::__is__", "aten::__isnot__") and inputs[1] == _NONE:
             same = (inputs[0] == _NONE) == (node.kind() == "aten::__is__")
             self.things[node.output().unique()] = {"constant": same}
@@ -267,7 +269,7 @@ class _Reader:
             return False
         taken = list(node.blocks())[0 if condition["constant"] else 1]
         self.walk(taken.nodes())
-        for value, result in zip(node.outputs(), taken.outputs()):
+        for value, result in zip(_outputs(node), taken.outputs()):
             self.things[value.unique()] = self.thing(result)
         return True
 
@@ -317,13 +319,29 @@ class _Reader:
         return dict(thing)
 
 
+# An iterator of PyTorch's takes ten times as long.
+
+
+def _inputs(node: Any) -> list[Any]:
+    return [node.inputsAt(i) for i in range(node.inputsSize())]
+
+
+def _outputs(node: Any) -> list[Any]:
+    return [node.outputsAt(i) for i in range(node.outputsSize())]
+
+
 def _source(node: Any) -> dict[str, Any] | None:
     """The innermost line of Python code outside PyTorch itself."""
-    frames = _FRAME.findall(node.sourceRange())
-    for file, line in frames:
-        if "/torch/" not in file:
-            return {"file": file, "line": int(line)}
-    return {"file": frames[0][0], "line": int(frames[0][1])} if frames else None
+    innermost = None
+    for text in node.sourceRange().splitlines():
+        if innermost and "/torch/" in text:
+            continue
+        if frame := _FRAME.match(text):
+            innermost = innermost or frame
+            if "/torch/" not in frame[1]:
+                innermost = frame
+                break
+    return {"file": innermost[1], "line": int(innermost[2])} if innermost else None
 
 
 def _live(ops: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
