@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Hierarchy/Policy.h"
+
+#include "gtest/gtest.h"
+
+using namespace htp;
+
+/// What a policy with these rules is turned down for; "" where it is not.
+static std::string policyError(const std::string &rules) {
+  auto policy = Policy::parse(
+      R"({"format": "htp-policy", "version": 1, "rules": [)" + rules + "]}");
+  return policy ? "" : llvm::toString(policy.takeError());
+}
+
+static std::string overridesError(llvm::StringRef text) {
+  auto overrides = Overrides::parse(text);
+  return overrides ? "" : llvm::toString(overrides.takeError());
+}
+
+static bool contains(llvm::StringRef text, llvm::StringRef part) {
+  return text.contains(part);
+}
+
+TEST(Policy, ReadsEveryField) {
+  Policy policy = llvm::cantFail(Policy::parse(R"({
+    "format": "htp-policy", "version": 1, "rules": [
+      {"name": "casts", "match": {"op_type": ["Cast", "Identity"], "tag": "encoder.*",
+       "evidence": "producer", "confidence_below": 0.5}, "assign": "consumer", "priority": 3},
+      {"name": "head", "match": {}, "assign": {"module": "head"}}]})"));
+  ASSERT_EQ(policy.rules.size(), 2u);
+  const PolicyRule &casts = policy.rules[0];
+  EXPECT_EQ(casts.opTypes, (std::vector<std::string>{"Cast", "Identity"}));
+  EXPECT_EQ(casts.module, "encoder.*");
+  EXPECT_EQ(casts.evidence, std::vector<std::string>{"producer"});
+  EXPECT_EQ(casts.below, 0.5);
+  EXPECT_EQ(casts.priority, 3);
+  EXPECT_EQ(casts.assign, PolicyRule::Assign::Consumer);
+  EXPECT_EQ(policy.rules[1].assign, PolicyRule::Assign::Module);
+  EXPECT_EQ(policy.rules[1].target, "head");
+  // A rule that names no confidence matches a certain tag, too.
+  EXPECT_GT(policy.rules[1].below, 1.0);
+}
+
+TEST(Policy, TurnsDownWhatItDoesNotKnow) {
+  EXPECT_TRUE(contains(policyError(R"({"name": "a", "match": {"optype": "Cast"},
+                               "assign": "producer"})"),
+                       "unknown key at policy.rules[0].match.optype"));
+  EXPECT_TRUE(
+      contains(policyError(R"({"name": "a", "match": {}, "assign": "mother"})"),
+               "expected \"producer\", \"consumer\", \"ancestor\""));
+  EXPECT_TRUE(
+      contains(policyError(R"({"name": "a", "match": {"confidence_below": 2},
+                               "assign": "producer"})"),
+               "expected number between 0 and 1"));
+  EXPECT_TRUE(contains(policyError(R"({"match": {}, "assign": "producer"})"),
+                       "policy.rules[0].name"));
+}
+
+TEST(Policy, RulesThatContradictEachOther) {
+  const std::string a =
+      R"({"name": "a", "match": {"op_type": "Add"}, "assign": "producer"})";
+  const std::string b =
+      R"({"name": "b", "match": {"op_type": "Add"}, "assign": "consumer"})";
+  const std::string later = R"({"name": "c", "match": {"op_type": "Add"},
+      "assign": "consumer", "priority": 1})";
+  EXPECT_EQ(policyError(a + "," + b), "rules 'a' and 'b' match the same nodes "
+                                      "and assign them differently");
+  EXPECT_EQ(policyError(a + "," + later), "");
+  EXPECT_EQ(policyError(a + "," + a), "");
+}
+
+TEST(Policy, TheFileSaysWhatItIs) {
+  auto none = Policy::parse(R"({"rules": []})");
+  EXPECT_TRUE(contains(llvm::toString(none.takeError()),
+                       "expected \"htp-policy\" at policy.format"));
+  auto newer =
+      Policy::parse(R"({"format": "htp-policy", "version": 2, "rules": []})");
+  EXPECT_TRUE(contains(llvm::toString(newer.takeError()),
+                       "expected 1 at policy.version"));
+}
+
+TEST(Overrides, WithAndWithoutAHeader) {
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"/a/Add", "encoder"}, {"/b/Add", ""}};
+  Overrides plain = llvm::cantFail(
+      Overrides::parse(R"({"/b/Add": "", "/a/Add": "encoder"})"));
+  EXPECT_EQ(plain.modules, expected);
+  Overrides full = llvm::cantFail(
+      Overrides::parse(R"({"format": "htp-overrides", "version": 1,
+                           "nodes": {"/b/Add": "", "/a/Add": "encoder"}})"));
+  EXPECT_EQ(full.modules, expected);
+}
+
+TEST(Overrides, TurnsDownWhatIsNotAName) {
+  EXPECT_TRUE(contains(overridesError(R"({"/a/Add": 1})"),
+                       "expected string at overrides"));
+  EXPECT_TRUE(contains(overridesError("[]"), "expected object"));
+  EXPECT_TRUE(
+      contains(overridesError(R"({"format": "htp-overrides", "version": 1})"),
+               "missing, expected object at overrides.nodes"));
+}
