@@ -16,14 +16,8 @@ struct SpellTags : htp::impl::HTPSpellTagsBase<SpellTags> {
   using HTPSpellTagsBase::HTPSpellTagsBase;
 
   void runOnOperation() override {
-    htp::HierarchyOp hierarchy = htp::findHierarchy(getOperation());
-    if (!hierarchy)
-      return;
-    if (torchNN)
-      hierarchy->setAttr(htp::kTorchNNTagsAttr,
-                         mlir::UnitAttr::get(&getContext()));
-    else
-      hierarchy->removeAttr(htp::kTorchNNTagsAttr);
+    if (htp::HierarchyOp hierarchy = htp::findHierarchy(getOperation()))
+      htp::keepTorchNN(hierarchy, torchNN);
   }
 };
 

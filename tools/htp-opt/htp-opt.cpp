@@ -49,6 +49,19 @@ static void registerSideOutputs() {
        htp::writeSummary});
 }
 
+/// `--torch-nn` is `--htp-spell-tags=torch-nn=true` for whatever is written.
+static void registerTagSpelling() {
+  static llvm::cl::opt<bool> torchNN(
+      "torch-nn",
+      llvm::cl::desc("Keep the classes of torch.nn as components of tags"),
+      llvm::cl::cat(htp::optionCategory()));
+  htp::registerFinalStep([](mlir::ModuleOp module) {
+    if (torchNN)
+      module.walk([](htp::HierarchyOp op) { htp::keepTorchNN(op, true); });
+    return mlir::success();
+  });
+}
+
 /// Tags become metadata of the model where it is written as ONNX.
 static void registerTagEmbedding() {
   using htp::TagStorage;
@@ -63,12 +76,8 @@ static void registerTagEmbedding() {
                      "reject")),
       llvm::cl::init(TagStorage::Metadata),
       llvm::cl::cat(htp::optionCategory()));
-  static llvm::cl::opt<bool> torchNN(
-      "torch-nn",
-      llvm::cl::desc("Keep the classes of torch.nn as components of tags"),
-      llvm::cl::cat(htp::optionCategory()));
   htp::registerExportStep([](mlir::ModuleOp module) {
-    htp::embedTags(module, {storage, torchNN || htp::keepsTorchNN(module)});
+    htp::embedTags(module, storage);
     return mlir::success();
   });
 }
@@ -83,6 +92,7 @@ int main(int argc, char **argv) {
   htp::registerHTPPipelines();
   htp::setModelLoader(htp::readModel);
   registerSideOutputs();
+  registerTagSpelling();
   registerTagEmbedding();
   return htp::optMain(argc, argv, registry);
 }

@@ -6,7 +6,7 @@
 #ifndef HTP_TARGET_TAGGEDGRAPH_H
 #define HTP_TARGET_TAGGEDGRAPH_H
 
-#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 #include "HTP/Hierarchy/TagNames.h"
 
@@ -111,8 +111,8 @@ public:
 
 private:
   TaggedGraph(mlir::ModuleOp root, ModuleTree tree)
-      : root(root), modules(std::move(tree)), names(modules), saver(allocator) {
-  }
+      : root(root), modules(std::move(tree)),
+        names(modules, keepsTorchNN(root)), saver(allocator) {}
   TaggedGraph(const TaggedGraph &) = delete;
 
   friend class TaggedGraphBuilder;

@@ -110,6 +110,14 @@ bool keepsTorchNN(mlir::ModuleOp module) {
   return hierarchy && hierarchy->hasAttr(kTorchNNTagsAttr);
 }
 
+void keepTorchNN(HierarchyOp hierarchy, bool keep) {
+  if (keep)
+    hierarchy->setAttr(kTorchNNTagsAttr,
+                       mlir::UnitAttr::get(hierarchy.getContext()));
+  else
+    hierarchy->removeAttr(kTorchNNTagsAttr);
+}
+
 ModuleTree fromIR(HierarchyOp op) {
   std::vector<Module> modules = {readModule(op)};
   for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {

@@ -156,15 +156,15 @@ namespace {
 /// Turns HTP's attributes into metadata.
 class Embedder {
 public:
-  Embedder(mlir::ModuleOp module, const TagOptions &options)
-      : module(module), options(options), tree(fromIR(module)),
-        tags(tree, options.torchNN) {}
+  Embedder(mlir::ModuleOp module, TagStorage storage)
+      : module(module), storage(storage), tree(fromIR(module)),
+        tags(tree, keepsTorchNN(module)) {}
 
   void run();
 
 private:
   mlir::ModuleOp module;
-  const TagOptions &options;
+  TagStorage storage;
   ModuleTree tree;
   TagNames tags;
 
@@ -331,12 +331,12 @@ void Embedder::embedModel() {
   metadata.add("htp.hierarchy", llvm::formatv("{0}", treeToJSON(tree)));
   auto current = module->getAttrOfType<IntegerAttr>(kIRVersion);
   if (current && current.getValue().getSExtValue() < kMetadataIRVersion &&
-      options.storage == TagStorage::Metadata) {
+      storage == TagStorage::Metadata) {
     version = std::to_string(current.getValue().getSExtValue());
     module->setAttr(kIRVersion,
                     IntegerAttr::get(current.getType(), kMetadataIRVersion));
   }
-  if (options.storage == TagStorage::Attribute)
+  if (storage == TagStorage::Attribute)
     metadata.add(kStorageKey, "attribute");
   if (!version.empty())
     metadata.add(kIRVersionKey, version);
@@ -351,7 +351,7 @@ void Embedder::run() {
                      op->getAttr(kUsersAttr), metadata);
       setMetadata(op, metadata);
     } else if (TagAttr tag = isNode(op) ? getTag(op) : TagAttr()) {
-      if (options.storage == TagStorage::Attribute)
+      if (storage == TagStorage::Attribute)
         embedAttributes(op, tag);
       else
         embedNode(op, tag);
@@ -377,13 +377,13 @@ void Embedder::run() {
   embedCallRecords(module);
 }
 
-void embedTags(mlir::ModuleOp module, const TagOptions &options) {
+void embedTags(mlir::ModuleOp module, TagStorage storage) {
   if (!findHierarchy(module))
     return;
-  if (options.storage == TagStorage::Attribute)
+  if (storage == TagStorage::Attribute)
     module.emitWarning("tags are stored as node attributes, which onnx.checker "
                        "and ONNX Runtime reject");
-  Embedder(module, options).run();
+  Embedder(module, storage).run();
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,7 +61,7 @@ struct CommandLine {
           clEnumValN(DataPlacement::Inline, "inline", "in the model itself")),
       cl::init(DataPlacement::Copy), cl::cat(category)};
   std::deque<SideOutputOption> sides;
-  std::vector<std::function<LogicalResult(ModuleOp)>> exportSteps;
+  std::vector<SessionOptions::Step> finalSteps, exportSteps;
 };
 
 } // namespace
@@ -76,6 +76,10 @@ static CommandLine &commandLine() {
 void htp::registerSideOutput(SideOutput output) {
   CommandLine &line = commandLine();
   line.sides.emplace_back(std::move(output), line.category);
+}
+
+void htp::registerFinalStep(std::function<LogicalResult(ModuleOp)> step) {
+  commandLine().finalSteps.push_back(std::move(step));
 }
 
 void htp::registerExportStep(std::function<LogicalResult(ModuleOp)> step) {
@@ -176,6 +180,7 @@ static SessionOptions sessionOptions(StringRef input, StringRef output,
   CommandLine &line = commandLine();
   SessionOptions options;
   options.input = input.str();
+  options.finalSteps = line.finalSteps;
   options.exportSteps = line.exportSteps;
   options.placement = line.placement;
   bool sideOnStdout = false;

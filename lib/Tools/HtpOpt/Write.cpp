@@ -34,6 +34,10 @@ LogicalResult Session::writeAll(Operation *op) {
         createStringError("--" + options.sides.front().kind->flag +
                           " needs a builtin.module at the top, found '" +
                           op->getName().getStringRef() + "'"));
+  if (module)
+    for (auto &step : options.finalSteps)
+      if (failed(step(module)))
+        return failure();
   for (auto [side, file] : zip_equal(options.sides, sideOutputs))
     if (failed(side.kind->writer(module, file->os())))
       return failure();

@@ -24,19 +24,14 @@ enum class TagStorage {
   Attribute
 };
 
-struct TagOptions {
-  TagStorage storage = TagStorage::Metadata;
-  /// Keep the classes of torch.nn as components of tags.
-  bool torchNN = false;
-};
-
 /// Writes the tags of `module` into its metadata, in place of what an earlier
 /// run wrote, and removes HTP's own attributes, so that the result is a plain
 /// ONNX model. Keys that other tools read (`namespace`,
 /// `pkg.torch.onnx.name_scopes`, `pkg.torch.onnx.class_hierarchy`) are added
 /// where they are missing, and `ir_version` is raised to 10, the first with
 /// metadata on nodes. A module without a tag is left as it is.
-void embedTags(mlir::ModuleOp module, const TagOptions &options = {});
+void embedTags(mlir::ModuleOp module,
+               TagStorage storage = TagStorage::Metadata);
 
 /// The inverse of embedTags: where the module's metadata has a tree and the
 /// module has none, the tree, tags and parameters become HTP's attributes

@@ -34,8 +34,12 @@ struct SideOutput {
       writer;
 };
 
-/// Both of these are called before `optMain`.
+/// All of these are called before `optMain`.
 void registerSideOutput(SideOutput output);
+
+/// Registers what happens to a module after the passes, before anything is
+/// written. Steps run in the order of registration.
+void registerFinalStep(std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
 
 /// Registers what happens to a module before it is turned into a ModelProto:
 /// the place where other dialects' attributes become ONNX metadata. Steps run

@@ -37,7 +37,9 @@ struct SessionOptions {
     std::string path;
   };
   std::vector<Side> sides;
-  std::vector<std::function<llvm::LogicalResult(mlir::ModuleOp)>> exportSteps;
+  using Step = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
+  std::vector<Step> finalSteps;
+  std::vector<Step> exportSteps;
 };
 
 class Session {

@@ -15,6 +15,7 @@ HierarchyOp findHierarchy(mlir::ModuleOp module);
 
 /// Whether written tags name the classes of torch.nn too.
 bool keepsTorchNN(mlir::ModuleOp module);
+void keepTorchNN(HierarchyOp hierarchy, bool keep);
 
 /// The tree that `op` holds. It is well formed: `op` has been verified.
 ModuleTree fromIR(HierarchyOp op);
