@@ -158,5 +158,12 @@ void AlignReference::runOnOperation() {
   tags.setEvidence("reference");
   if (failed(tags.run()))
     return signalPassFailure();
+  if (tags.fit.isPoor())
+    module.emitWarning() << "the reference '" << reference
+                         << "' may be of another model: "
+                         << tags.fit.parametersFound << " of its "
+                         << tags.fit.parameters << " parameters and "
+                         << tags.fit.nodesKnown << " of the model's "
+                         << tags.fit.nodes << " nodes match";
   numAligned += tags.numAligned;
 }

@@ -40,21 +40,24 @@ void AlignedTags::setPriors(ModelGraph &model) {
   }
 }
 
+/// Parameters that were folded or quantized and names that were removed prove
+/// nothing as long as the other half fits. The root is a module of every model.
 LogicalResult AlignedTags::check(const ModelGraph &model,
                                  const Alignment &result) {
-  bool anyKnown = llvm::any_of(model.graph.nodes, [](const GraphNode &node) {
-    return node.prior.module >= 0;
-  });
-  if (result.parameters == 0 || model.graph.nodes.empty())
-    return success();
-  if (result.parametersFound == 0 && !anyKnown)
+  Fit found;
+  found.parameters = result.parameters;
+  found.parametersFound = result.parametersFound;
+  found.nodes = model.graph.nodes.size();
+  found.nodesKnown =
+      llvm::count_if(model.graph.nodes, [](const GraphNode &node) {
+        return node.prior.module > int32_t(ModuleTree::root());
+      });
+  if (found.parameters && found.nodes && !found.parametersFound &&
+      !found.nodesKnown)
     return module.emitError()
            << source << " is not of this model: none of its "
-           << result.parameters << " parameters is in the graph, and no name";
-  if (result.parametersFound * 2 < result.parameters && !anyKnown)
-    module.emitWarning() << source << " may be of another model: "
-                         << result.parametersFound << " of its "
-                         << result.parameters << " parameters are in the graph";
+           << found.parameters << " parameters is in the graph, and no name";
+  fit += found;
   return success();
 }
 

@@ -13,6 +13,22 @@
 
 namespace htp {
 
+/// How much of a program and of a model there is in the other.
+struct Fit {
+  size_t parameters = 0, parametersFound = 0; ///< of the program
+  size_t nodes = 0, nodesKnown = 0; ///< of the model, and known before
+
+  bool isPoor() const {
+    return parametersFound * 2 < parameters && nodesKnown * 2 < nodes;
+  }
+  void operator+=(const Fit &other) {
+    parameters += other.parameters;
+    parametersFound += other.parametersFound;
+    nodes += other.nodes;
+    nodesKnown += other.nodesKnown;
+  }
+};
+
 class AlignedTags {
 public:
   /// The modules of the program's steps are those of `programTree`.
@@ -27,6 +43,7 @@ public:
   mlir::LogicalResult run();
 
   unsigned numAligned = 0, numByParameter = 0;
+  Fit fit;
 
 private:
   void findSizes();
