@@ -16,6 +16,10 @@ config.test_exec_root = os.path.join(config.htp_build_dir, "test")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%htp_src", config.htp_source_dir))
 config.substitutions.append(("%htp_lib", os.path.join(config.htp_build_dir, "lib")))
+plugin = os.path.join(config.htp_build_dir, "lib", "libHTPPlugin.so")
+config.substitutions.append(
+    ("%load_htp", f"--load-dialect-plugin={plugin} --load-pass-plugin={plugin}")
+)
 llvm_config.use_default_substitutions()
 tools = [
     "htp-opt",

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// libHTPPlugin.so: the HTP dialect and passes for any tool that loads MLIR
-// plugins. It does not bring the ONNX dialect: the passes work on whatever
-// dialects the tool has.
+// libHTPPlugin.so: the HTP dialect, passes and pipelines for any tool that
+// loads MLIR plugins. It does not bring the ONNX dialect: the passes work on
+// whatever dialects the tool has.
 //
 //   mlir-opt --load-dialect-plugin=libHTPPlugin.so \
 //            --load-pass-plugin=libHTPPlugin.so \
 //            --pass-pipeline='builtin.module(htp-outline)' model.mlir
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
@@ -28,6 +29,8 @@ mlirGetDialectPluginInfo() {
 
 extern "C" LLVM_ATTRIBUTE_WEAK ::mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, kName, LLVM_VERSION_STRING,
-          [] { htp::registerHTPTransformsPasses(); }};
+  return {MLIR_PLUGIN_API_VERSION, kName, LLVM_VERSION_STRING, [] {
+            htp::registerHTPTransformsPasses();
+            htp::registerHTPPipelines();
+          }};
 }

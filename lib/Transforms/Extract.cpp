@@ -96,7 +96,7 @@ void Extraction::findMembers() {
                               numbers.callOf(of.module, call) == of.call
                           ? group
                           : 0);
-  if (of.module == ModuleTree::root())
+  if (of.module == ModuleTree::root() && of.call == 0)
     std::fill(groupOf.begin(), groupOf.end(), group);
   Partition cut = partition(whole.graph, groups, std::move(groupOf), 1);
   for (const Part &part : ArrayRef(cut.parts).drop_front())

@@ -2,6 +2,7 @@
 
 #include "HTP/Transforms/TagStatistics.h"
 
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Hierarchy/Scopes.h"
 #include "HTP/Hierarchy/TagNames.h"
@@ -47,8 +48,10 @@ TagStatistics::TagStatistics(mlir::ModuleOp module, const ModuleTree &tree) {
   TagNames tags(tree);
   ScopeResolver scopes(tree);
   forEachNode(module, [&](Operation *op) {
+    if (!needsTag(op))
+      return;
     ++nodes;
-    TagAttr tag = getTag(op);
+    TagAttr tag = getAbsoluteTag(op);
     if (!tag)
       return;
     ++tagged;

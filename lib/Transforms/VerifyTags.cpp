@@ -3,10 +3,12 @@
 // --htp-verify-tags: what must hold of a tagged model, and what its tags amount
 // to.
 
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/TagNames.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 #include "HTP/Transforms/TagStatistics.h"
 
@@ -43,7 +45,7 @@ private:
 
   bool checkPath(Operation *op, StringRef path, StringRef what);
   bool checkCall(Operation *op, TagAttr tag);
-  bool checkLocation(Operation *op, TagAttr tag);
+  bool checkLocation(Operation *op);
   bool checkOuter(Operation *op, TagAttr tag);
 };
 
@@ -93,7 +95,8 @@ bool TagVerifier::checkCall(Operation *op, TagAttr tag) {
   return false;
 }
 
-bool TagVerifier::checkLocation(Operation *op, TagAttr tag) {
+bool TagVerifier::checkLocation(Operation *op) {
+  TagAttr tag = getTag(op); // relative where the location is
   std::optional<Scope> scope = findScope(op->getLoc());
   if (!scope || (scope->path == tag.getPath() && scope->call == tag.getCall()))
     return true;
@@ -109,7 +112,7 @@ bool TagVerifier::checkLocation(Operation *op, TagAttr tag) {
 /// layer than that one.
 bool TagVerifier::checkOuter(Operation *op, TagAttr tag) {
   Operation *outer = op->getParentOp();
-  TagAttr outerTag = isNode(outer) ? getTag(outer) : TagAttr();
+  TagAttr outerTag = isNode(outer) ? getAbsoluteTag(outer) : TagAttr();
   if (!outerTag || !tree.contains(outerTag.getPath()))
     return true;
   StringRef inside = tags[*tree.find(tag.getPath())];
@@ -125,7 +128,7 @@ bool TagVerifier::checkOuter(Operation *op, TagAttr tag) {
 }
 
 bool TagVerifier::checkNode(Operation *op) {
-  TagAttr tag = getTag(op);
+  TagAttr tag = getAbsoluteTag(op);
   if (!tag) {
     auto diagnostic = op->emitOpError("has no tag, expected one on every node");
     diagnostic.attachNote() << "--htp-propagate-aux-tags tags what has no "
@@ -144,7 +147,7 @@ bool TagVerifier::checkNode(Operation *op) {
   for (ContextAttr context : tag.getContexts())
     if (!checkPath(op, context.getPath(), "a context of the tag"))
       return false;
-  return checkCall(op, tag) && checkLocation(op, tag) && checkOuter(op, tag);
+  return checkCall(op, tag) && checkLocation(op) && checkOuter(op, tag);
 }
 
 bool TagVerifier::checkParameter(Operation *op) {
@@ -166,7 +169,7 @@ bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier &verifier) {
       return WalkResult::interrupt();
     if (isInitializer(op))
       broken += !verifier.checkParameter(op);
-    else if (isNode(op))
+    else if (needsTag(op))
       broken += !verifier.checkNode(op);
     return WalkResult::advance();
   });
@@ -182,7 +185,7 @@ void VerifyTags::count(const TagStatistics &statistics) {
   numContaminated += statistics.contaminated.size();
   for (const Contamination &found :
        ArrayRef(statistics.contaminated).take_front(kMaxReports)) {
-    TagAttr tag = getTag(found.op);
+    TagAttr tag = getAbsoluteTag(found.op);
     explain(found.op->emitWarning("is contaminated: tagged with '")
                 << tag.getPath() << "', but its name '" << found.source
                 << "' places it in '" << found.named << "'",
@@ -194,6 +197,8 @@ void VerifyTags::count(const TagStatistics &statistics) {
 
 void VerifyTags::runOnOperation() {
   mlir::ModuleOp module = getOperation();
+  if (failed(liftTags(module)))
+    return signalPassFailure();
   HierarchyOp hierarchy = findHierarchy(module);
   if (!hierarchy) {
     module.emitError("has no htp.hierarchy, expected the tree that tags refer "

@@ -1,8 +1,8 @@
-// The passes in a stock mlir-opt, on ops of other dialects: linalg and tosa,
-// with scopes in the locations alone.
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so --load-pass-plugin=%htp_lib/libHTPPlugin.so --pass-pipeline='builtin.module(htp-outline)' | FileCheck %s
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so -mlir-print-debuginfo -mlir-print-local-scope -o %t.flat
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so --load-pass-plugin=%htp_lib/libHTPPlugin.so --pass-pipeline='builtin.module(htp-outline,htp-inline)' -mlir-print-debuginfo -mlir-print-local-scope -o %t.inlined
+// --htp-outline in a stock mlir-opt, on linalg, with scopes in the locations
+// alone; the last module is tosa.
+// RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-outline)' | FileCheck %s
+// RUN: mlir-opt %s %load_htp -mlir-print-debuginfo -mlir-print-local-scope -o %t.flat
+// RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-outline,htp-inline)' -mlir-print-debuginfo -mlir-print-local-scope -o %t.inlined
 // RUN: diff %t.flat %t.inlined
 
 #map = affine_map<(d0, d1) -> (d0, d1)>

@@ -1,9 +1,9 @@
 // Generic "onnx.…" ops in a stock mlir-opt, which does not know them. Functions
 // end as the graph ends.
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so --load-pass-plugin=%htp_lib/libHTPPlugin.so --pass-pipeline='builtin.module(htp-outline)' -allow-unregistered-dialect | FileCheck %s
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so --load-pass-plugin=%htp_lib/libHTPPlugin.so --pass-pipeline='builtin.module(htp-extract{module=block.1})' -allow-unregistered-dialect | FileCheck %s --check-prefix=EXTRACT
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so -allow-unregistered-dialect -mlir-print-debuginfo -mlir-print-local-scope -o %t.flat
-// RUN: mlir-opt %s --load-dialect-plugin=%htp_lib/libHTPPlugin.so --load-pass-plugin=%htp_lib/libHTPPlugin.so --pass-pipeline='builtin.module(htp-outline,htp-inline)' -allow-unregistered-dialect -mlir-print-debuginfo -mlir-print-local-scope -o %t.inlined
+// RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-outline)' -allow-unregistered-dialect | FileCheck %s
+// RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-extract{module=block.1})' -allow-unregistered-dialect | FileCheck %s --check-prefix=EXTRACT
+// RUN: mlir-opt %s %load_htp -allow-unregistered-dialect -mlir-print-debuginfo -mlir-print-local-scope -o %t.flat
+// RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-outline,htp-inline)' -allow-unregistered-dialect -mlir-print-debuginfo -mlir-print-local-scope -o %t.inlined
 // RUN: diff %t.flat %t.inlined
 
 htp.hierarchy @Net : "demo.Net" {

@@ -3,6 +3,7 @@
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -115,6 +116,14 @@ void makeAbsolute(Operation *op, const ModuleFrame &frame) {
       inner->setAttr(kTagAttr, frame.absolute(tag));
     inner->setLoc(frame.absolute(inner->getLoc()));
   });
+}
+
+TagAttr getAbsoluteTag(Operation *op) {
+  TagAttr tag = getTag(op);
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto path = function ? function->getAttrOfType<StringAttr>(kModuleAttr)
+                       : StringAttr();
+  return tag && path ? ModuleFrame(path).absolute(tag) : tag;
 }
 
 //===----------------------------------------------------------------------===//

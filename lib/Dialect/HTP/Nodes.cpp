@@ -17,12 +17,28 @@ namespace htp {
 
 bool isInitializer(Operation *op) { return op->hasAttr(kInitializerAttr); }
 
+/// Whether `op` ends its block. Of an op that the tool does not know, an
+/// `onnx.Return` in a stock mlir-opt, only its place tells.
+static bool isTerminator(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() ||
+         (!op->isRegistered() && op->getNumResults() == 0 && !getTag(op) &&
+          op == &op->getBlock()->back());
+}
+
 bool isNode(Operation *op) {
-  if (op->hasTrait<OpTrait::IsTerminator>() || isa<SymbolOpInterface>(op) ||
+  if (isTerminator(op) || isa<SymbolOpInterface>(op) ||
       isa_and_nonnull<HTPDialect>(op->getDialect()) || isInitializer(op) ||
       !op->getParentOfType<FunctionOpInterface>())
     return false;
   return !isAbsentValue(op); // onnx.NoValue
+}
+
+bool needsTag(Operation *op) {
+  auto isShaped = [](Type type) { return isa<ShapedType>(type); };
+  auto hasTag = [](Operation *node) { return isNode(node) && getTag(node); };
+  return isNode(op) && (getTag(op) || !hasTag(op->getParentOp()) ||
+                        llvm::any_of(op->getOperandTypes(), isShaped) ||
+                        llvm::any_of(op->getResultTypes(), isShaped));
 }
 
 void forEachNode(mlir::ModuleOp module,

@@ -66,6 +66,10 @@ private:
 void makeRelative(mlir::Operation *op, const ModuleFrame &frame);
 void makeAbsolute(mlir::Operation *op, const ModuleFrame &frame);
 
+/// The tag of `op`, seen from the root also where the op is in the body of an
+/// outlined function: then it is that of the call whose body this is.
+TagAttr getAbsoluteTag(mlir::Operation *op);
+
 /// In what `original` differs from `body`, an op of a relative body.
 mlir::DictionaryAttr recordDifference(mlir::Operation *body,
                                       mlir::Operation *original,

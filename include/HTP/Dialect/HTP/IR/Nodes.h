@@ -28,6 +28,11 @@ bool isInitializer(mlir::Operation *op);
 /// a missing value.
 bool isNode(mlir::Operation *op);
 
+/// Whether `op` is a node that must have a tag of its own. One that only says
+/// what a tagged op around it does with its elements, as in the body of a
+/// linalg op, need not.
+bool needsTag(mlir::Operation *op);
+
 /// Calls `visit` for every node of `module`, those inside functions and inside
 /// other nodes included, in order.
 void forEachNode(mlir::ModuleOp module,
