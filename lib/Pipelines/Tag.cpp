@@ -28,6 +28,7 @@ void htp::buildTagPipeline(OpPassManager &pm,
   resolve.policy = options.policy;
   resolve.overrides = options.overrides;
   pm.addPass(createHTPResolveContamination(resolve));
+  pm.addPass(createHTPListUsers());
   if (options.torchNN)
     pm.addPass(createHTPSpellTags({options.torchNN}));
   // What optimizers share between layers may break the order of layers; the

@@ -278,6 +278,27 @@ def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
   let dependentDialects = ["::htp::HTPDialect"];
 }
 
+def HTPListUsers : Pass<"htp-list-users", "::mlir::ModuleOp"> {
+  let summary = "Name the modules that read what is made once for all of them";
+  let description = [{
+    An attention mask is made once, by the model, and read by every layer. Such
+    a node has one tag, that of the module that made it; this pass adds the
+    modules that read it as contexts with the evidence `consumer`. It concerns
+    nodes that at least two modules inside of the node's own read.
+
+    ```mlir
+    %mask = "onnx.Expand"(…) {htp.tag = #htp.tag<"", evidence = "name">} : …
+    // becomes
+    %mask = "onnx.Expand"(…) {htp.tag = #htp.tag<"", evidence = "name", contexts = [
+        #htp.context<"layer.0", …>, #htp.context<"layer.1", …>]>} : …
+    ```
+  }];
+  let statistics = [
+    Statistic<"numShared", "shared", "Nodes that several modules read">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
+}
+
 def HTPExtract : Pass<"htp-extract", "::mlir::ModuleOp"> {
   let summary = "Make one module a model of its own";
   let description = [{
