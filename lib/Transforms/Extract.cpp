@@ -15,6 +15,7 @@
 #include "HTP/Hierarchy/Subtree.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
+#include "Outlining/CallGraph.h"
 #include "Outlining/ModuleCalls.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -359,7 +360,7 @@ void Extract::runOnOperation() {
     return signalPassFailure();
   }
   FailureOr<func::FuncOp> model = findModel();
-  if (failed(model))
+  if (failed(model) || failed(checkRecursion(getOperation())))
     return signalPassFailure();
   FailureOr<TaggedBlock> tagged = TaggedBlock::read(model->front(), tree);
   if (failed(tagged))

@@ -13,6 +13,7 @@
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
+#include "Outlining/CallGraph.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -33,7 +34,6 @@ struct Inline : htp::impl::HTPInlineBase<Inline> {
 
 private:
   bool isOutlined(Operation *op);
-  LogicalResult checkRecursion();
   void dropDomains();
   void inlineBlock(Block &block);
   void inlineCall(func::CallOp call, func::FuncOp function);
@@ -59,7 +59,7 @@ void Inline::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (function->hasAttr(kModuleAttr) && !function.isExternal())
       outlined[function.getSymName()] = function;
-  if (failed(checkRecursion()))
+  if (failed(checkRecursion(getOperation())))
     return signalPassFailure();
   for (auto function : getOperation().getOps<FunctionOpInterface>())
     if (!function->hasAttr(kModuleAttr) && !function.isExternal() &&
@@ -95,43 +95,6 @@ bool Inline::isOutlined(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op))
     return outlined.contains(call.getCallee());
   return isa<RegionOp>(op);
-}
-
-LogicalResult Inline::checkRecursion() {
-  enum { New, Open, Done };
-  llvm::DenseMap<Operation *, int> state;
-  for (auto &entry : outlined) {
-    // Depth first, without recursion: a chain of calls may be long.
-    SmallVector<std::pair<func::FuncOp, Block::iterator>> stack;
-    auto enter = [&](func::FuncOp function) {
-      state[function] = Open;
-      stack.push_back({function, function.front().begin()});
-    };
-    if (state.lookup(entry.second) == New)
-      enter(entry.second);
-    while (!stack.empty()) {
-      auto &[function, next] = stack.back();
-      if (next == function.front().end()) {
-        state[function] = Done;
-        stack.pop_back();
-        continue;
-      }
-      Operation &op = *next++;
-      auto call = dyn_cast<func::CallOp>(op);
-      func::FuncOp callee = call ? outlined.lookup(call.getCallee()) : nullptr;
-      if (!callee)
-        continue;
-      if (state.lookup(callee) == Open)
-        return (call.emitError("function '@")
-                << callee.getSymName() << "' calls itself, "
-                << "which no module does")
-                   .attachNote(callee.getLoc())
-               << "through what this function calls";
-      if (state.lookup(callee) == New)
-        enter(callee);
-    }
-  }
-  return success();
 }
 
 void Inline::inlineBlock(Block &block) {

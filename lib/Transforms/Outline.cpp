@@ -16,6 +16,7 @@
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
+#include "Outlining/CallGraph.h"
 #include "Outlining/ModuleCalls.h"
 #include "Outlining/OutlineBuilder.h"
 
@@ -110,7 +111,8 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
     ModuleTree tree = fromIR(hierarchy);
     considered = split = 0;
     FailureOr<std::vector<bool>> selected = selectModules(tree);
-    if (failed(checkNotOutlined()) || failed(selected))
+    if (failed(checkNotOutlined()) || failed(checkRecursion(getOperation())) ||
+        failed(selected))
       return signalPassFailure();
 
     OutlineBuilder outliner(getOperation(), tree, form, share);

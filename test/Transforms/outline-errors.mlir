@@ -88,3 +88,28 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @Layer(%x: tensor<4xf32>) -> tensor<4xf32> attributes {htp.module = "layer.0"} {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// A model's own functions: one calls itself from the body of an If.
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @layer.0 : "demo.Layer"
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "onnx.Custom"(%x) {function_name = "f", domain_name = "local", htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// expected-note@+1 {{the function is here}}
+func.func private @local.f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {onnx.function_domain = "local", onnx.function_name = "f"} {
+  %0 = "onnx.Custom"(%x) {function_name = "g", domain_name = "local"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @local.g(%x: tensor<4xf32>) -> tensor<4xf32> attributes {onnx.function_domain = "local", onnx.function_name = "g"} {
+  %0 = "d.if"(%x) ({
+    // expected-error@+1 {{function '@local.f' calls itself through '@local.g', which neither a module nor an ONNX function may}}
+    %1 = "onnx.Custom"(%x) {function_name = "f", domain_name = "local"} : (tensor<4xf32>) -> tensor<4xf32>
+    "d.yield"(%1) : (tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -346,6 +346,10 @@ def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {
     - a location that names another module than the tag
     - a node in the body of a node of another layer
 
+    In the body of an outlined function tags are relative to its module, and are
+    judged as what they are seen from the root. The scalar ops in the body of a
+    tagged op (of a `linalg.generic`) need no tags of their own.
+
     Counted on the tags themselves: nodes, tagged nodes, evidence by kind,
     confidence by tenths, and contaminated nodes: those whose own names place
     them in one layer and whose tag names another (each is a warning). `report`
