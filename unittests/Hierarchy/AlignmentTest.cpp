@@ -69,8 +69,8 @@ struct Model {
     graph.nodes.push_back(node);
     return graph.values.size() - 1;
   }
-  std::vector<int32_t> modules(llvm::ArrayRef<int32_t> parents = {}) {
-    Alignment result = align(graph, program, parents);
+  std::vector<int32_t> modules(llvm::ArrayRef<ModulePlace> places = {}) {
+    Alignment result = align(graph, program, places);
     std::vector<int32_t> found;
     for (const AlignedNode &node : result.nodes)
       found.push_back(node.best.module);
@@ -193,7 +193,7 @@ TEST(Alignment, WhatLayersShareIsNotTheFirstOnes) {
   }
   model.program.outputs.push_back(e);
   model.graph.outputs.push_back(h);
-  std::vector<int32_t> found = model.modules({-1, 0, 1, 1, 0});
+  std::vector<int32_t> found = model.modules({{-1}, {0}, {1}, {1}, {0}});
   EXPECT_EQ(found[0], 4);
   EXPECT_TRUE(found[1] == 0 || found[1] == 1) << found[1];
   EXPECT_TRUE(found[2] == 0 || found[2] == 1) << found[2];

@@ -94,12 +94,17 @@ struct Alignment {
   bool ownOrder = true;
 };
 
-/// For each module index its parent's (-1 for the root); may be empty where
-/// the modules have no tree.
-using ModuleParents = llvm::ArrayRef<int32_t>;
+/// A module's place in the tree, by index: -1 is above the root.
+struct ModulePlace {
+  int32_t parent = -1;
+  /// How often it ran; 0 for one that only holds others.
+  int32_t calls = 1;
+};
 
+/// `modules` has an entry for each module index, or none where the modules
+/// have no tree.
 Alignment align(const Graph &graph, const Program &program,
-                ModuleParents parents = {});
+                llvm::ArrayRef<ModulePlace> modules = {});
 
 } // namespace htp
 

@@ -30,8 +30,10 @@ constexpr float kSure = 0.99f, kWorthNaming = 0.01f;
 
 class Aligner {
 public:
-  Aligner(const Graph &graph, const Program &program, ModuleParents parents)
-      : graph(graph), modules(parents), states(program, modules, emissions),
+  Aligner(const Graph &graph, const Program &program,
+          llvm::ArrayRef<ModulePlace> modules)
+      : graph(graph), frames(program, modules),
+        states(program, frames, emissions),
         observations(graph, states, emissions) {
     emissions.close();
   }
@@ -53,7 +55,7 @@ private:
   std::vector<Index> mostLikely(const Posterior &posterior) const;
 
   const Graph &graph;
-  Modules modules;
+  Frames frames;
   Emissions emissions;
   States states;
   Observations observations;
@@ -188,8 +190,11 @@ bool Aligner::canEmit(Index state, Index n) const {
 /// what these share.
 void Aligner::moveUnexplained(llvm::ArrayRef<Index> placed,
                               Alignment &result) const {
-  if (!modules.known())
+  if (!frames.known())
     return;
+  auto frameOf = [&](const Belief &belief) {
+    return frames.of(belief.module, belief.call);
+  };
   for (Index n = observations.size(); n-- > 0;) {
     const Observation &observation = observations.list[n];
     if (observation.isInput || observation.isOutput || !observation.names ||
@@ -201,20 +206,21 @@ void Aligner::moveUnexplained(llvm::ArrayRef<Index> placed,
       const Observation &reader = observations.list[m];
       if (reader.isOutput)
         continue;
-      Index module = result.nodes[reader.node].best.module;
-      if (reader.node == observation.node || module < 0)
+      const Belief &read = result.nodes[reader.node].best;
+      if (reader.node == observation.node || read.module < 0)
         continue;
-      several |= common >= 0 && module != common;
-      common = common < 0 ? module : modules.common(common, module);
+      Index frame = frameOf(read);
+      several |= common >= 0 && frame != common;
+      common = common < 0 ? frame : frames.common(common, frame);
     }
     Belief &best = result.nodes[observation.node].best;
-    if (common < 0 || common == best.module)
+    if (common < 0 || common == frameOf(best))
       continue;
-    bool between = several && modules.inside(common, best.module);
+    bool between = several && frames.inside(common, frameOf(best));
     if (!observation.integer && !between)
       continue;
     result.nodes[observation.node].second = best;
-    best = {common, 0, best.weight};
+    best = {frames.module(common), frames.call(common), best.weight};
   }
 }
 
@@ -291,8 +297,7 @@ Alignment Aligner::run() {
   anchors = findAnchors(observations, states, emissions);
   result.parameters = anchors.known;
   result.parametersFound = anchors.found;
-  candidates =
-      findCandidates(observations, states, modules, emissions, anchors);
+  candidates = findCandidates(observations, states, frames, emissions, anchors);
   reach.emplace(states, emissions);
   costs.emplace(states, emissions, anchors);
 
@@ -313,6 +318,6 @@ Alignment Aligner::run() {
 }
 
 Alignment htp::align(const Graph &graph, const Program &program,
-                     ModuleParents parents) {
-  return Aligner(graph, program, parents).run();
+                     llvm::ArrayRef<ModulePlace> modules) {
+  return Aligner(graph, program, modules).run();
 }

@@ -32,6 +32,7 @@ private:
   void byModule(const Observation &observation, const Prior &prior);
   bool canEmit(Index state, const Observation &observation) const;
   bool argumentsAgree(bool inputs) const;
+  void tellCallsApart(Anchors &anchors) const;
 
   const Observations &observations;
   const States &states;
@@ -144,6 +145,52 @@ bool AnchorFinder::argumentsAgree(bool inputs) const {
                                  : states.program.outputs.size());
 }
 
+/// The nodes that read a parameter of a shared module are anchored in all its
+/// calls. Where there are as many of them as calls, each belongs to one, in
+/// the order in which they come.
+void AnchorFinder::tellCallsApart(Anchors &anchors) const {
+  auto isOneModule = [&](llvm::ArrayRef<Index> several) {
+    return llvm::all_of(several, [&](Index t) {
+      return states.list[t].kind >= 0 &&
+             states.list[t].module == states.list[several.front()].module;
+    });
+  };
+  std::vector<Index> shared;
+  for (Index n = 0; n < observations.size(); ++n)
+    if (anchors.states[n].size() > 1 && isOneModule(anchors.states[n]))
+      shared.push_back(n);
+  if (shared.empty())
+    return;
+  auto before = [&](Index a, Index b) {
+    Index opOfA = observations.list[a].op, opOfB = observations.list[b].op;
+    llvm::ArrayRef<Index> ofA = anchors.states[a], ofB = anchors.states[b];
+    return opOfA != opOfB ? opOfA < opOfB
+                          : std::lexicographical_compare(
+                                ofA.begin(), ofA.end(), ofB.begin(), ofB.end());
+  };
+  llvm::sort(shared, [&](Index a, Index b) {
+    return before(a, b) || (!before(b, a) && a < b);
+  });
+  std::vector<Index> only(observations.size(), -1);
+  for (size_t begin = 0, end; begin < shared.size(); begin = end) {
+    for (end = begin + 1; end < shared.size(); ++end)
+      if (before(shared[begin], shared[end]))
+        break;
+    llvm::ArrayRef<Index> calls = anchors.states[shared[begin]];
+    if (end - begin == calls.size())
+      for (size_t i = 0; i < calls.size(); ++i)
+        only[shared[begin + i]] = calls[i];
+  }
+  Rows<Index> apart;
+  for (Index n = 0; n < observations.size(); ++n) {
+    for (Index t : anchors.states[n])
+      if (only[n] < 0 || only[n] == t)
+        apart.push(t);
+    apart.close();
+  }
+  anchors.states = std::move(apart);
+}
+
 Anchors AnchorFinder::run() {
   Anchors anchors;
   indexParameters(anchors);
@@ -180,6 +227,7 @@ Anchors AnchorFinder::run() {
       anchors.states.push(t);
     anchors.states.close();
   }
+  tellCallsApart(anchors);
   return anchors;
 }
 

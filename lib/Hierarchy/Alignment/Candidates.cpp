@@ -22,7 +22,7 @@ constexpr float kMisread = -20; // reads a parameter that the step does not
 constexpr float kUnread = -6;   // does not read the step's, though it is here
 constexpr float kMisshapen = -1, kMisshapenWeight = -3;
 constexpr float kOutside = -6; // not between what is anchored around it
-constexpr float kShared = -6;  // read by its module's siblings as well
+constexpr float kShared = -6;  // read beyond the call that made it as well
 constexpr float kNever = -1e9;
 
 constexpr Index kMargin = 12; // beyond the anchored neighbours, each side
@@ -39,8 +39,8 @@ struct Bounds {
   /// Like `after`, but only what its contents come from: no arguments of the
   /// model, and nothing of which only the shape was taken.
   llvm::SmallVector<Index, kKept> made;
-  /// What the modules of all anchored nodes after it have in common; -1 where
-  /// there are none.
+  /// The frame that all anchored nodes after it have in common; -1 where there
+  /// are none.
   Index readers = -1;
   /// It is data, or goes into nothing but such data: not a size that nodes of
   /// several modules happen to need.
@@ -50,9 +50,9 @@ struct Bounds {
 class CandidateFinder {
 public:
   CandidateFinder(const Observations &observations, const States &states,
-                  const Modules &modules, const Emissions &emissions,
+                  const Frames &frames, const Emissions &emissions,
                   const Anchors &anchors)
-      : observations(observations), states(states), modules(modules),
+      : observations(observations), states(states), frames(frames),
         emissions(emissions), anchors(anchors), ancestry(states),
         shape(emissions.findOp("Shape")) {}
 
@@ -69,12 +69,12 @@ private:
   Candidate score(Index n, Index t) const;
   float weightShapes(Index n, Index t) const;
   bool between(Index n, Index t) const;
-  bool sharedBeyond(Index n, Index module) const;
-  bool mayLieInGap(Index n, Index module) const;
+  bool sharedBeyond(Index n, Index frame) const;
+  bool mayLieInGap(Index n, Index frame) const;
 
   const Observations &observations;
   const States &states;
-  const Modules &modules;
+  const Frames &frames;
   const Emissions &emissions;
   const Anchors &anchors;
   Ancestry ancestry;
@@ -141,14 +141,13 @@ void CandidateFinder::findBounds() {
 /// Where the value of a node goes, as far as nothing else that is anchored
 /// joins it on the way.
 void CandidateFinder::findReaders() {
-  if (!modules.known())
+  if (!frames.known())
     return;
-  auto moduleOf = [&](Index t) { return states.list[t].module; };
+  auto frameOf = [&](Index t) { return states.list[t].frame; };
   for (Index n = observations.size(); n-- > 0;) {
     Bounds &own = bounds[n];
-    auto add = [&](Index module) {
-      own.readers =
-          own.readers < 0 ? module : modules.common(own.readers, module);
+    auto add = [&](Index frame) {
+      own.readers = own.readers < 0 ? frame : frames.common(own.readers, frame);
     };
     for (Index m : observations.next[n]) {
       if (observations.list[m].isOutput)
@@ -157,10 +156,15 @@ void CandidateFinder::findReaders() {
         return !llvm::is_contained(own.made, t);
       });
       if (anchors.has(m))
-        for (Index t : anchors.states[m])
-          add(moduleOf(t));
+        for (Index t : anchors.states[m]) {
+          // Which of a module's calls is not known: one of them.
+          bool another = states.list[t].module !=
+                         states.list[anchors.states[m].front()].module;
+          if (another || t == anchors.states[m].front())
+            add(frameOf(t));
+        }
       else if (joined != bounds[m].made.end())
-        add(moduleOf(*joined));
+        add(frameOf(*joined));
       else if (bounds[m].readers >= 0)
         add(bounds[m].readers);
     }
@@ -224,30 +228,30 @@ bool CandidateFinder::between(Index n, Index t) const {
                       [&](Index b) { return ancestry.mayReach(t, b); });
 }
 
-/// A value that is read inside a module and inside its siblings was seldom
-/// made in that module, unless from something that the module made.
-bool CandidateFinder::sharedBeyond(Index n, Index module) const {
+/// A value that is read inside one call and inside another was seldom made in
+/// the first of them, unless from something that was made there.
+bool CandidateFinder::sharedBeyond(Index n, Index frame) const {
   Index readers = bounds[n].readers;
-  if (readers < 0 || !bounds[n].data || module == readers ||
-      !modules.inside(module, readers))
+  if (readers < 0 || !bounds[n].data || frame == readers ||
+      !frames.inside(frame, readers))
     return false;
-  Index child = modules.childTowards(readers, module);
+  Index child = frames.childTowards(readers, frame);
   auto inChild = [&](Index t) {
-    return modules.inside(states.list[t].module, child);
+    return frames.inside(states.list[t].frame, child);
   };
   return llvm::any_of(bounds[n].before, inChild) &&
          llvm::none_of(bounds[n].made, inChild);
 }
 
-/// What several modules read and none of them made may have been folded away
+/// What several calls read and none of them made may have been folded away
 /// when the program was traced; then it ran in a module that holds them all.
-bool CandidateFinder::mayLieInGap(Index n, Index module) const {
+bool CandidateFinder::mayLieInGap(Index n, Index frame) const {
   const Bounds &own = bounds[n];
   return own.data && own.readers >= 0 && own.made.empty() &&
-         modules.inside(own.readers, module) &&
+         frames.inside(own.readers, frame) &&
          llvm::any_of(own.before, [&](Index t) {
-           return states.list[t].module != own.readers &&
-                  modules.inside(states.list[t].module, own.readers);
+           return states.list[t].frame != own.readers &&
+                  frames.inside(states.list[t].frame, own.readers);
          });
 }
 
@@ -326,7 +330,7 @@ Candidate CandidateFinder::score(Index n, Index t) const {
   float place = 0;
   if (!state.isGap && !between(n, t))
     place += kOutside;
-  if (!anchors.has(n) && !state.repeated && sharedBeyond(n, state.module))
+  if (!anchors.has(n) && !state.repeated && sharedBeyond(n, state.frame))
     candidate.part += kShared;
   candidate.main += place;
   candidate.part += place;
@@ -420,7 +424,7 @@ Rows<Candidate> CandidateFinder::run() {
       }
     choose(n);
     for (Index t : chosen)
-      if (!states.list[t].isGap || mayLieInGap(n, states.list[t].module) ||
+      if (!states.list[t].isGap || mayLieInGap(n, states.list[t].frame) ||
           chosen.size() == 1)
         candidates.push(score(n, t));
     candidates.close();
@@ -430,9 +434,9 @@ Rows<Candidate> CandidateFinder::run() {
 
 Rows<Candidate> alignment::findCandidates(const Observations &observations,
                                           const States &states,
-                                          const Modules &modules,
+                                          const Frames &frames,
                                           const Emissions &emissions,
                                           const Anchors &anchors) {
-  return CandidateFinder(observations, states, modules, emissions, anchors)
+  return CandidateFinder(observations, states, frames, emissions, anchors)
       .run();
 }

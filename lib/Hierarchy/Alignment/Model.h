@@ -83,6 +83,8 @@ struct State {
   /// The step in the program; for a pseudo-step the number of the argument.
   Index step = -1;
   Index module = 0, call = 0;
+  /// Its call of its module; -1 where the modules have no tree.
+  Index frame = -1;
   /// A number for the shape of its first result; 0: not known.
   Index shape = 0;
   bool isInput = false, isOutput = false;
@@ -93,26 +95,34 @@ struct State {
   bool repeated = false;
 };
 
-/// The tree of the modules that states belong to.
-class Modules {
+/// The calls of the modules as a tree: two calls of a shared module are as
+/// much apart as two modules are. Modules that only hold others are left out.
+class Frames {
 public:
-  explicit Modules(ModuleParents parents);
+  Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules);
 
-  bool known() const { return !parents.empty(); }
+  bool known() const { return !list.empty(); }
+  Index of(Index module, Index call) const { return firsts[module] + call; }
+  Index module(Index frame) const { return list[frame].module; }
+  Index call(Index frame) const { return frame - firsts[module(frame)]; }
   Index common(Index a, Index b) const;
-  /// Whether `module` is `ancestor` or lies in it.
-  bool inside(Index module, Index ancestor) const;
-  /// The child of `ancestor` that `module`, below it, lies in.
-  Index childTowards(Index ancestor, Index module) const;
+  /// Whether `frame` is `ancestor` or lies in it.
+  bool inside(Index frame, Index ancestor) const;
+  /// The child of `ancestor` that `frame`, below it, lies in.
+  Index childTowards(Index ancestor, Index frame) const;
 
 private:
-  ModuleParents parents;
-  std::vector<Index> depths;
+  struct Frame {
+    Index module, parent, depth;
+  };
+  std::vector<Frame> list;
+  /// The first call of each module.
+  std::vector<Index> firsts;
 };
 
 class States {
 public:
-  States(const Program &program, const Modules &modules, Emissions &emissions);
+  States(const Program &program, const Frames &frames, Emissions &emissions);
 
   const Program &program;
   std::vector<State> list;
@@ -129,7 +139,7 @@ public:
   Index findShape(llvm::ArrayRef<int64_t> shape) const;
 
 private:
-  void addGap(const Modules &modules, Index next);
+  void addGap(const Frames &frames, Index next);
   void link();
   llvm::DenseMap<uint64_t, Index> shapes;
 };
@@ -186,7 +196,7 @@ Anchors findAnchors(const Observations &observations, const States &states,
                     const Emissions &emissions);
 
 Rows<Candidate> findCandidates(const Observations &observations,
-                               const States &states, const Modules &modules,
+                               const States &states, const Frames &frames,
                                const Emissions &emissions,
                                const Anchors &anchors);
 

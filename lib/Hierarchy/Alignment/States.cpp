@@ -52,31 +52,58 @@ void Emissions::close() {
 }
 
 //===----------------------------------------------------------------------===//
-// Modules
+// Frames
 //===----------------------------------------------------------------------===//
 
-Modules::Modules(ModuleParents parents) : parents(parents) {
-  depths.reserve(parents.size());
-  for (Index parent : parents) // parents come first
-    depths.push_back(parent < 0 ? 0 : depths[parent] + 1);
+Frames::Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules) {
+  if (modules.empty())
+    return;
+  std::vector<Index> calls, depths(modules.size(), 0), order;
+  for (auto [index, place] : llvm::enumerate(modules)) {
+    calls.push_back(place.parent < 0 ? std::max(1, place.calls) : place.calls);
+    for (Index above = place.parent; above >= 0; above = modules[above].parent)
+      ++depths[index];
+    order.push_back(index);
+  }
+  for (const Program::Step &step : program.steps)
+    calls[step.module] = std::max(calls[step.module], step.call + 1);
+  llvm::sort(order, [&](Index a, Index b) {
+    return std::pair(depths[a], a) < std::pair(depths[b], b);
+  });
+  firsts.assign(modules.size(), -1);
+  for (Index module : order) {
+    firsts[module] = list.size();
+    Index above = modules[module].parent;
+    while (above >= 0 && calls[above] == 0)
+      above = modules[above].parent;
+    for (Index call = 0; call < calls[module]; ++call) {
+      // Each call of the module above calls this one equally often.
+      Index parent =
+          above < 0 ? -1
+                    : of(above, int64_t(call) * calls[above] / calls[module]);
+      list.push_back({module, parent, parent < 0 ? 0 : list[parent].depth + 1});
+    }
+  }
 }
 
-Index Modules::common(Index a, Index b) const {
-  while (a != b)
-    (depths[a] < depths[b] ? b : a) = parents[depths[a] < depths[b] ? b : a];
+Index Frames::common(Index a, Index b) const {
+  while (a != b) {
+    Index &deeper = list[a].depth < list[b].depth ? b : a;
+    deeper = list[deeper].parent;
+  }
   return a;
 }
 
-bool Modules::inside(Index module, Index ancestor) const {
-  while (depths[module] > depths[ancestor])
-    module = parents[module];
-  return module == ancestor;
+bool Frames::inside(Index frame, Index ancestor) const {
+  while (list[frame].depth > list[ancestor].depth)
+    frame = list[frame].parent;
+  return frame == ancestor;
 }
 
-Index Modules::childTowards(Index ancestor, Index module) const {
-  while (parents[module] != ancestor)
-    module = parents[module];
-  return module;
+Index Frames::childTowards(Index ancestor, Index frame) const {
+  while (list[frame].parent != ancestor)
+    frame = list[frame].parent;
+  return frame;
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,26 +140,29 @@ static Rows<Index> bucket(llvm::ArrayRef<std::pair<Index, Index>> pairs,
   return rows;
 }
 
-/// Adds the gap before a state of module `next`, where there is one.
-void States::addGap(const Modules &modules, Index next) {
-  if (!modules.known() || list.empty())
+/// Adds the gap before a state of the frame `next`, where there is one.
+void States::addGap(const Frames &frames, Index next) {
+  if (!frames.known() || list.empty())
     return;
-  Index last = list.back().module, common = modules.common(last, next);
+  Index last = list.back().frame;
   if (last == next)
     return;
   State gap;
-  gap.module = common;
+  gap.frame = frames.common(last, next);
+  gap.module = frames.module(gap.frame);
+  gap.call = frames.call(gap.frame);
   gap.isGap = true;
   list.push_back(gap);
 }
 
-States::States(const Program &program, const Modules &modules,
+States::States(const Program &program, const Frames &frames,
                Emissions &emissions)
     : program(program) {
   for (size_t k = 0; k < program.inputs.size(); ++k) {
     list.push_back({});
     list.back().step = k;
     list.back().isInput = true;
+    list.back().frame = frames.known() ? 0 : -1;
   }
   llvm::StringMap<Index> kinds; // canonical names are not cheap
   for (auto [index, step] : llvm::enumerate(program.steps)) {
@@ -147,13 +177,16 @@ States::States(const Program &program, const Modules &modules,
     for (Index value : step.outputs)
       if (!state.shape && program.values[value].hasShape)
         state.shape = shapeNumber(program.values[value].shape);
-    addGap(modules, step.module);
+    if (frames.known())
+      state.frame = frames.of(step.module, step.call);
+    addGap(frames, state.frame);
     list.push_back(state);
   }
   for (size_t k = 0; k < program.outputs.size(); ++k) {
     list.push_back({});
     list.back().step = k;
     list.back().isOutput = true;
+    list.back().frame = frames.known() ? 0 : -1;
   }
   link();
 

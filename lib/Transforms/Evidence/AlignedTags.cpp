@@ -16,8 +16,9 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
     : module(module), program(program), programTree(programTree),
       tree(fromIR(module)) {
   for (ModuleId id : programTree.ids())
-    parents.push_back(
-        id == ModuleTree::root() ? -1 : int32_t(programTree[id].parent));
+    places.push_back(
+        {id == ModuleTree::root() ? -1 : int32_t(programTree[id].parent),
+         int32_t(programTree[id].calls)});
 }
 
 /// Only constants that are as large as some parameter are worth reading.
@@ -114,7 +115,7 @@ LogicalResult AlignedTags::run() {
   for (FunctionOpInterface function : functions.entries) {
     ModelGraph model(function, sizes);
     setPriors(model);
-    Alignment result = align(model.graph, program, parents);
+    Alignment result = align(model.graph, program, places);
     if (failed(check(model, result)))
       return failure();
     write(model, result);

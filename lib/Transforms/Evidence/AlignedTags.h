@@ -60,7 +60,7 @@ private:
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;
-  std::vector<int32_t> parents;
+  std::vector<ModulePlace> places;
 };
 
 } // namespace htp
