@@ -17,23 +17,8 @@ def jobs(corpora, programs, build):
     return {name: scored(name) for name in corpora}
 
 
-#: Goals that are missed today on this part of the corpus, and by how much. Strict: whoever meets
-#: one has to take it out of here.
-MISSED = {
-    ("corpus", "anon, other trace"): "96.83 % exact, albert/ts-dyn.anon 78.71 %",
-    ("corpus", "ort"): "99.40 % exact, albert/dynamo-dyn.ort 95.37 %",
-}
-
-
-def goals():
-    for name in ("corpus", "heldout"):
-        for mode in report.GOALS:
-            why = MISSED.get((name, mode))
-            marks = [pytest.mark.xfail(reason=why, strict=True)] if why else []
-            yield pytest.param(name, mode, marks=marks)
-
-
-@pytest.mark.parametrize(("name", "mode"), list(goals()))
+@pytest.mark.parametrize("mode", list(report.GOALS))
+@pytest.mark.parametrize("name", evaluate.SETS)
 def test_goal(jobs, name, mode):
     mine = report.of_mode(jobs[name], mode)
     assert mine, "no file was tagged"
@@ -42,7 +27,6 @@ def test_goal(jobs, name, mode):
     assert met, text
 
 
-@pytest.mark.xfail(reason="masks that calls of one shared module read, in albert", strict=True)
 def test_no_file_is_far_below(jobs):
     low = [
         (j.file, j.mode.name, j.score)

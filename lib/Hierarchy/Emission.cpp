@@ -53,14 +53,15 @@ EmissionTable::EmissionTable() {
       for (StringRef op : words(main))
         rule.ops[op] = Emits::Main;
       for (StringRef op : words(parts)) {
-        if (op == "@SIZES")
-          rule.sizes = true;
-        else
+        if (!op.starts_with("@")) {
           rule.ops.try_emplace(op, Emits::Part);
+          continue;
+        }
+        rule.sizes = true;
+        for (StringRef size : sizes)
+          rule.ops.try_emplace(size,
+                               op == "@SIZES" ? Emits::Sizes : Emits::Indices);
       }
-      if (rule.sizes)
-        for (StringRef op : sizes)
-          rule.ops.try_emplace(op, Emits::Sizes);
       // A matrix product may be wrapped in reshapes by an optimizer.
       if (rule.emits("Gemm") == Emits::Main)
         rule.ops["GemmReshape"] = Emits::Wrap;

@@ -92,6 +92,7 @@ TEST(Emission, Rules) {
   EXPECT_EQ(table.rule("linear").emits("Softmax"), Emits::Nothing);
   EXPECT_EQ(table.rule("gelu").emits("Erf"), Emits::Part);
   EXPECT_EQ(table.rule("view").emits("Concat"), Emits::Sizes);
+  EXPECT_EQ(table.rule("index").emits("Concat"), Emits::Indices);
   // Kinds that the table does not list emit the op of their name.
   EXPECT_EQ(table.rule("hard_swish_x").emits("HardSwishX"), Emits::Main);
   EXPECT_EQ(table.rule("onnx::Foo").emits("Foo"), Emits::Main);
@@ -199,6 +200,159 @@ TEST(Alignment, WhatLayersShareIsNotTheFirstOnes) {
   EXPECT_TRUE(found[2] == 0 || found[2] == 1) << found[2];
   EXPECT_EQ(found[4], 2);
   EXPECT_EQ(found[8], 3);
+}
+
+/// The same where the layers are one shared module that runs twice.
+TEST(Alignment, WhatCallsShareIsNotTheFirstOnes) {
+  // 0: root, 1: layers, 2: the shared layer, 3: embeddings.
+  Model model;
+  int32_t t = model.traceInput(), tm = model.traceInput();
+  int32_t x = model.input(), xm = model.input();
+  (void)tm;
+  int32_t e = model.step("aten::embedding", 3, {t}, model.parameter(50));
+  int32_t h = model.node("Gather", {model.constant(50), x});
+  int32_t mask = model.node("Cast", {xm}, ElementKind::Bool);
+  mask = model.node("Not", {mask}, ElementKind::Bool);
+  int32_t in = model.parameter(60), out = model.parameter(70);
+  for (int call = 0; call < 2; ++call) {
+    int32_t q = model.step("aten::linear", 2, {e}, in, call);
+    int32_t a =
+        model.step("aten::scaled_dot_product_attention", 2, {q}, -1, call);
+    e = model.step("aten::linear", 2, {a}, out, call);
+    int32_t nq = model.node("MatMul", {h, model.constant(60)});
+    int32_t nw = model.node("Where", {mask, nq});
+    int32_t ns = model.node("Softmax", {nw});
+    h = model.node("MatMul", {ns, model.constant(70)});
+  }
+  model.program.outputs.push_back(e);
+  model.graph.outputs.push_back(h);
+  EXPECT_EQ(model.modules({{-1}, {0}, {1, 2}, {0}}),
+            (std::vector<int32_t>{3, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2}));
+}
+
+/// A program that ran with fixed sizes does not say that what it counts comes
+/// from a tensor's shape; that must not speak against its own steps.
+TEST(Alignment, WaysThroughShapesAreNotNeeded) {
+  // 0: root, 1: embeddings, 2: positions, 3 and 4: layers.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t e = model.step("aten::embedding", 1, {t}, model.parameter(50));
+  int32_t c = model.step("aten::arange", 0, {});
+  c = model.step("aten::cos", 2, {c});
+  c = model.step("aten::neg", 2, {c});
+  int32_t h = model.node("Gather", {model.constant(50), x});
+  int32_t s = model.node("Shape", {h}, ElementKind::Integer);
+  s = model.node("Range", {s}, ElementKind::Integer);
+  s = model.node("Cos", {s});
+  s = model.node("Neg", {s});
+  for (int i = 0; i < 2; ++i) {
+    e = model.step("aten::linear", 3 + i, {e}, model.parameter(60 + i));
+    e = model.step("aten::mul", 3 + i, {e, c});
+    h = model.node("MatMul", {h, model.constant(60 + i)});
+    h = model.node("Mul", {h, s});
+  }
+  model.program.outputs.push_back(e);
+  model.graph.outputs.push_back(h);
+  std::vector<int32_t> found = model.modules({{-1}, {0}, {0}, {0}, {0}});
+  EXPECT_EQ(found[2], 0); // Range
+  EXPECT_EQ(found[3], 2); // Cos
+  EXPECT_EQ(found[4], 2); // Neg
+}
+
+/// Sizes that the program did not take belong where they are needed, however
+/// early they were taken.
+TEST(Alignment, SizesGoWithTheirReaders) {
+  // 0: root, 1 and 2: layers that view their results too.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  for (int i = 0; i < 2; ++i) {
+    t = model.step("aten::linear", 1 + i, {t}, model.parameter(60 + i));
+    t = model.step("aten::view", 1 + i, {t});
+  }
+  model.program.outputs.push_back(model.step("aten::view", 0, {t}));
+  int32_t early = model.node("Shape", {x}, ElementKind::Integer);
+  for (int i = 0; i < 2; ++i) {
+    x = model.node("MatMul", {x, model.constant(60 + i)});
+    int32_t s = model.node("Shape", {x}, ElementKind::Integer);
+    x = model.node("Reshape", {x, s});
+  }
+  model.graph.outputs.push_back(model.node("Reshape", {x, early}));
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}}),
+            (std::vector<int32_t>{0, 1, 1, 1, 2, 2, 2, 0}));
+}
+
+/// What an optimizer merged out of a step of each layer is what they share.
+static Model mergedMask(bool sharedLayer) {
+  // 0: root, 1: encoder, 2: layers, 3 and 4 the layers or 3 their one module.
+  Model model;
+  int32_t t = model.traceInput(), tm = model.traceInput();
+  int32_t x = model.input(), xm = model.input();
+  int32_t e = model.step("aten::embedding", 5, {t}, model.parameter(50));
+  tm = model.step("aten::bitwise_not", 0, {tm});
+  int32_t in = model.parameter(60), out = model.parameter(70);
+  int32_t h = model.node("Gather", {model.constant(50), x});
+  xm = model.node("Not", {xm}, ElementKind::Bool);
+  xm = model.node("Where", {xm});
+  for (int i = 0; i < 2; ++i) {
+    int32_t module = sharedLayer ? 3 : 3 + i, call = sharedLayer ? i : 0;
+    int32_t q = model.step("aten::linear", module, {e},
+                           sharedLayer ? in : model.parameter(61 + i), call);
+    int32_t a = model.step("aten::scaled_dot_product_attention", module,
+                           {q, tm}, -1, call);
+    e = model.step("aten::linear", module, {a},
+                   sharedLayer ? out : model.parameter(71 + i), call);
+    int32_t nq =
+        model.node("MatMul", {h, model.constant(sharedLayer ? 60 : 61 + i)});
+    int32_t nw = model.node("Add", {nq, xm});
+    int32_t ns = model.node("Softmax", {nw});
+    h = model.node("MatMul", {ns, model.constant(sharedLayer ? 70 : 71 + i)});
+  }
+  model.program.outputs.push_back(e);
+  model.graph.outputs.push_back(h);
+  return model;
+}
+
+TEST(Alignment, MergedPartsAreShared) {
+  Model model = mergedMask(/*sharedLayer=*/false);
+  std::vector<int32_t> found =
+      model.modules({{-1}, {0}, {1, 0}, {2}, {2}, {0}});
+  EXPECT_EQ(found[1], 0); // Not
+  EXPECT_EQ(found[2], 1); // Where
+}
+
+TEST(Alignment, MergedPartsOfOneModuleAreItsOwn) {
+  Model model = mergedMask(/*sharedLayer=*/true);
+  std::vector<int32_t> found =
+      model.modules({{-1}, {0}, {1, 0}, {2, 2}, {2, 0}, {0}});
+  EXPECT_EQ(found[1], 0); // Not
+  EXPECT_EQ(found[2], 3); // Where
+}
+
+/// What the trace has folded away and was made of sizes alone was made by the
+/// module whose parts read it, not by one further up.
+TEST(Alignment, WhatIsMadeOfSizesIsMadeNearItsReaders) {
+  // 0: root, 1: encoder, 2 and 3: its layers, 4: embeddings.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t e = model.step("aten::embedding", 4, {t}, model.parameter(50));
+  int32_t h = model.node("Gather", {model.constant(50), x});
+  int32_t mask = model.node("Shape", {x}, ElementKind::Integer);
+  mask = model.node("Range", {mask}, ElementKind::Integer);
+  mask = model.node("GreaterOrEqual", {mask}, ElementKind::Bool);
+  for (int i = 0; i < 2; ++i) {
+    int32_t q = model.step("aten::linear", 2 + i, {e}, model.parameter(60 + i));
+    int32_t a = model.step("aten::scaled_dot_product_attention", 2 + i, {q});
+    e = model.step("aten::linear", 2 + i, {a}, model.parameter(70 + i));
+    int32_t nq = model.node("MatMul", {h, model.constant(60 + i)});
+    int32_t nw = model.node("Where", {mask, nq});
+    int32_t ns = model.node("Softmax", {nw});
+    h = model.node("MatMul", {ns, model.constant(70 + i)});
+  }
+  model.program.outputs.push_back(e);
+  model.graph.outputs.push_back(h);
+  std::vector<int32_t> found = model.modules({{-1}, {0}, {1}, {1}, {0}});
+  EXPECT_EQ(found[2], 1); // Range
+  EXPECT_EQ(found[3], 1); // GreaterOrEqual
 }
 
 TEST(Alignment, SameAnswerOnEveryRun) {

@@ -24,8 +24,10 @@ enum class Emits : uint8_t {
   Main,
   /// It is one of the other ops of the kind's decomposition.
   Part,
-  /// It belongs to the size arithmetic around the kind (integers only).
+  /// It belongs to the size arithmetic around the kind.
   Sizes,
+  /// The same where the kind computes places as well: any integers.
+  Indices,
   /// It is a reshape that an optimizer put around a matrix product.
   Wrap,
 };

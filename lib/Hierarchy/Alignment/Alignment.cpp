@@ -49,7 +49,7 @@ private:
   void answer(const Posterior &posterior, const Posterior &loose,
               Alignment &result) const;
   bool canEmit(Index state, Index n) const;
-  void moveUnexplained(llvm::ArrayRef<Index> placed, Alignment &result) const;
+  Index homeInGap(Index n, Index state) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
   std::vector<Index> mostLikely(const Posterior &posterior) const;
@@ -60,7 +60,7 @@ private:
   States states;
   Observations observations;
   Anchors anchors;
-  Rows<Candidate> candidates;
+  Candidates candidates;
   std::optional<Reach> reach;
   std::optional<OrderCosts> costs;
 };
@@ -128,7 +128,7 @@ void Aligner::prune(std::vector<float> &evidence) {
       }
     kept.close();
   }
-  candidates = std::move(kept);
+  static_cast<Rows<Candidate> &>(candidates) = std::move(kept);
   evidence = std::move(keptEvidence);
 }
 
@@ -178,50 +178,9 @@ std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
 }
 
 bool Aligner::canEmit(Index state, Index n) const {
-  const Observation &observation = observations.list[n];
-  if (states.list[state].kind < 0 || observation.op < 0)
-    return states.list[state].isGap;
-  Emits emits = emissions(states.list[state].kind, observation.op);
-  return emits == Emits::Sizes ? observation.integer : emits != Emits::Nothing;
-}
-
-/// What no step is known to emit goes with what reads it: a size with those
-/// that need it, a node that an optimizer kept once for several modules with
-/// what these share.
-void Aligner::moveUnexplained(llvm::ArrayRef<Index> placed,
-                              Alignment &result) const {
-  if (!frames.known())
-    return;
-  auto frameOf = [&](const Belief &belief) {
-    return frames.of(belief.module, belief.call);
-  };
-  for (Index n = observations.size(); n-- > 0;) {
-    const Observation &observation = observations.list[n];
-    if (observation.isInput || observation.isOutput || !observation.names ||
-        canEmit(placed[n], n))
-      continue;
-    Index common = -1;
-    bool several = false;
-    for (Index m : observations.next[n]) {
-      const Observation &reader = observations.list[m];
-      if (reader.isOutput)
-        continue;
-      const Belief &read = result.nodes[reader.node].best;
-      if (reader.node == observation.node || read.module < 0)
-        continue;
-      Index frame = frameOf(read);
-      several |= common >= 0 && frame != common;
-      common = common < 0 ? frame : frames.common(common, frame);
-    }
-    Belief &best = result.nodes[observation.node].best;
-    if (common < 0 || common == frameOf(best))
-      continue;
-    bool between = several && frames.inside(common, frameOf(best));
-    if (!observation.integer && !between)
-      continue;
-    result.nodes[observation.node].second = best;
-    best = {frames.module(common), frames.call(common), best.weight};
-  }
+  return states.list[state].isGap ||
+         howEmits(emissions, states.list[state].kind, observations.list[n]) !=
+             Emits::Nothing;
 }
 
 RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
@@ -236,6 +195,14 @@ RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
   flags.kind = !canEmit(state, n);
   flags.spread = belief < kSure;
   return flags;
+}
+
+/// What was made of sizes alone on the way into a module may have been made
+/// anywhere on that way: most likely by the module whose parts read it.
+Index Aligner::homeInGap(Index n, Index state) const {
+  if (!states.list[state].isGap || candidates.homes[n] < 0)
+    return -1;
+  return frames.common(candidates.homes[n], states.list[state + 1].frame);
 }
 
 void Aligner::answer(const Posterior &posterior, const Posterior &loose,
@@ -277,6 +244,10 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     AlignedNode &node = result.nodes[observation.node];
     node = {};
     node.best = beliefs[0].first;
+    if (Index home = homeInGap(n, beliefs[0].second); home >= 0) {
+      node.best.module = frames.module(home);
+      node.best.call = frames.call(home);
+    }
     node.step = states.list[beliefs[0].second].kind < 0
                     ? -1
                     : states.list[beliefs[0].second].step;
@@ -286,7 +257,8 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     node.flags =
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
   }
-  moveUnexplained(placed, result);
+  moveToReaders(observations, states, frames, emissions, anchors, placed,
+                result);
 }
 
 Alignment Aligner::run() {

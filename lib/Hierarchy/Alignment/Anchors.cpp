@@ -46,10 +46,8 @@ private:
 } // namespace
 
 bool AnchorFinder::canEmit(Index state, const Observation &observation) const {
-  if (states.list[state].kind < 0)
-    return false;
-  Emits emits = emissions(states.list[state].kind, observation.op);
-  return emits == Emits::Sizes ? observation.integer : emits != Emits::Nothing;
+  return howEmits(emissions, states.list[state].kind, observation) !=
+         Emits::Nothing;
 }
 
 void AnchorFinder::indexParameters(Anchors &anchors) {
@@ -149,15 +147,17 @@ bool AnchorFinder::argumentsAgree(bool inputs) const {
 /// calls. Where there are as many of them as calls, each belongs to one, in
 /// the order in which they come.
 void AnchorFinder::tellCallsApart(Anchors &anchors) const {
-  auto isOneModule = [&](llvm::ArrayRef<Index> several) {
-    return llvm::all_of(several, [&](Index t) {
-      return states.list[t].kind >= 0 &&
-             states.list[t].module == states.list[several.front()].module;
-    });
+  auto areCalls = [&](llvm::ArrayRef<Index> several) {
+    for (auto [t, next] : llvm::zip(several, several.drop_front()))
+      if (states.list[t].kind < 0 ||
+          states.list[t].module != states.list[next].module ||
+          states.list[t].call >= states.list[next].call)
+        return false;
+    return true;
   };
   std::vector<Index> shared;
   for (Index n = 0; n < observations.size(); ++n)
-    if (anchors.states[n].size() > 1 && isOneModule(anchors.states[n]))
+    if (anchors.states[n].size() > 1 && areCalls(anchors.states[n]))
       shared.push_back(n);
   if (shared.empty())
     return;

@@ -32,12 +32,13 @@ constexpr Index kAround = 24; // and by the place in the file
 /// Where in the program a node may lie, given the anchored nodes around it.
 struct Bounds {
   static constexpr unsigned kKept = 4;
-  /// The tightest bounds: the node comes after all of these, ...
-  llvm::SmallVector<Index, kKept> after;
-  /// ... and before all of these.
-  llvm::SmallVector<Index, kKept> before;
-  /// Like `after`, but only what its contents come from: no arguments of the
-  /// model, and nothing of which only the shape was taken.
+  /// It lies in this stretch of the program.
+  Index low = 0, high = 0;
+  /// The nearest states that its contents come from, and that what it makes
+  /// goes into. Not by way of a shape: a program that ran with fixed sizes
+  /// knows nothing of that way.
+  llvm::SmallVector<Index, kKept> after, before;
+  /// Like `after`, without arguments of the model.
   llvm::SmallVector<Index, kKept> made;
   /// The frame that all anchored nodes after it have in common; -1 where there
   /// are none.
@@ -56,7 +57,7 @@ public:
         emissions(emissions), anchors(anchors), ancestry(states),
         shape(emissions.findOp("Shape")) {}
 
-  Rows<Candidate> run();
+  Candidates run();
 
 private:
   void findBounds();
@@ -103,38 +104,42 @@ void CandidateFinder::findBounds() {
       kept.truncate(Bounds::kKept);
   };
   for (Index n = 0; n < observations.size(); ++n) {
-    auto &own = bounds[n].after;
+    Bounds &own = bounds[n];
     for (Index p : observations.prev[n]) {
-      if (anchors.has(p))
-        own.push_back(anchors.states[p].front());
-      else
-        own.append(bounds[p].after);
-    }
-    keep(own, std::greater<Index>());
-    auto &made = bounds[n].made;
-    if (observations.list[n].op == shape)
-      continue;
-    for (Index p : observations.prev[n]) {
-      if (observations.list[p].isInput)
+      bool anchored = anchors.has(p);
+      Index state = anchored ? anchors.states[p].front() : bounds[p].low;
+      own.low = std::max(own.low, state);
+      if (observations.list[n].op == shape)
         continue;
-      if (anchors.has(p))
-        made.push_back(anchors.states[p].front());
-      else
-        made.append(bounds[p].made);
+      if (!anchored) {
+        own.after.append(bounds[p].after);
+        own.made.append(bounds[p].made);
+        continue;
+      }
+      own.after.push_back(state);
+      if (!observations.list[p].isInput)
+        own.made.push_back(state);
     }
-    keep(made, std::greater<Index>());
+    keep(own.after, std::greater<Index>());
+    keep(own.made, std::greater<Index>());
   }
   for (Index n = observations.size(); n-- > 0;) {
-    auto &own = bounds[n].before;
+    Bounds &own = bounds[n];
+    own.high = states.size() - 1;
     for (Index m : observations.next[n]) {
-      if (anchors.has(m))
-        own.push_back(anchors.states[m].back());
+      bool anchored = anchors.has(m);
+      Index state = anchored ? anchors.states[m].back() : bounds[m].high;
+      own.high = std::min(own.high, state);
+      if (observations.list[m].op == shape && !observations.list[n].size)
+        continue;
+      if (anchored)
+        own.before.push_back(state);
       else
-        own.append(bounds[m].before);
-      if (own.size() > 64) // many consumers: the tightest bounds suffice
-        keep(own, std::less<Index>());
+        own.before.append(bounds[m].before);
+      if (own.before.size() > 64) // many consumers: the tightest suffice
+        keep(own.before, std::less<Index>());
     }
-    keep(own, std::less<Index>());
+    keep(own.before, std::less<Index>());
   }
 }
 
@@ -170,7 +175,7 @@ void CandidateFinder::findReaders() {
     }
     // A size that nodes of several modules happen to need is no such data,
     // unless all of it goes into something that is shared further on.
-    own.data = !observations.list[n].integer ||
+    own.data = !observations.list[n].size ||
                llvm::all_of(observations.next[n], [&](Index m) {
                  return !anchors.has(m) && bounds[m].data &&
                         bounds[m].readers == own.readers;
@@ -222,10 +227,14 @@ void CandidateFinder::markRead() {
 }
 
 bool CandidateFinder::between(Index n, Index t) const {
-  return llvm::all_of(bounds[n].after,
-                      [&](Index a) { return ancestry.mayReach(a, t); }) &&
-         llvm::all_of(bounds[n].before,
-                      [&](Index b) { return ancestry.mayReach(t, b); });
+  const Bounds &own = bounds[n];
+  if (t < own.low || t > own.high)
+    return false;
+  return states.list[t].isGap || // of which nothing is known
+         (llvm::all_of(own.after,
+                       [&](Index a) { return ancestry.mayReach(a, t); }) &&
+          llvm::all_of(own.before,
+                       [&](Index b) { return ancestry.mayReach(t, b); }));
 }
 
 /// A value that is read inside one call and inside another was seldom made in
@@ -286,17 +295,14 @@ Candidate CandidateFinder::score(Index n, Index t) const {
     candidate.part = kGap;
   else if (state.kind < 0)
     return candidate;
-  switch (state.isGap ? Emits::Nothing
-                      : emissions(state.kind, observation.op)) {
+  switch (howEmits(emissions, state.kind, observation)) {
   case Emits::Main:
     candidate.main = 0;
     break;
   case Emits::Part:
-    candidate.part = kPart;
-    break;
   case Emits::Sizes:
-    if (observation.integer)
-      candidate.part = kPart;
+  case Emits::Indices:
+    candidate.part = kPart;
     break;
   case Emits::Wrap:
     candidate.part = kWrap;
@@ -328,7 +334,7 @@ Candidate CandidateFinder::score(Index n, Index t) const {
       candidate.part += 3 * kMisshapen;
   }
   float place = 0;
-  if (!state.isGap && !between(n, t))
+  if (!between(n, t))
     place += kOutside;
   if (!anchors.has(n) && !state.repeated && sharedBeyond(n, state.frame))
     candidate.part += kShared;
@@ -348,11 +354,12 @@ void CandidateFinder::chooseByKind(Index n, Index low, Index high) {
         chosen.push_back(*first);
   };
   for (Index kind : emissions.kindsOf(observation.op)) {
-    if (emissions(kind, observation.op) == Emits::Sizes && !observation.integer)
+    Emits emits = howEmits(emissions, kind, observation);
+    if (emits == Emits::Nothing)
       continue;
     llvm::ArrayRef<Index> ofKind = states.ofKind[kind];
     // A few at either end of the stretch and around the place in the file.
-    Index count = emissions(kind, observation.op) == Emits::Main ? 12 : 4;
+    Index count = emits == Emits::Main ? 12 : 4;
     for (Index place : {low, high, places[n].first, places[n].second})
       addAround(ofKind, place, count);
   }
@@ -374,9 +381,7 @@ void CandidateFinder::choose(Index n) {
       chosen.push_back(observation.isInput ? 0 : states.size() - 1);
     return;
   }
-  Index low = bounds[n].after.empty() ? 0 : bounds[n].after.front();
-  Index high =
-      bounds[n].before.empty() ? states.size() - 1 : bounds[n].before.front();
+  auto [low, high] = std::pair(bounds[n].low, bounds[n].high);
   if (low > high)
     std::swap(low, high);
   low = std::max(0, low - kMargin);
@@ -400,13 +405,13 @@ void CandidateFinder::choose(Index n) {
     addAll(low, std::min(high, low + kWide));
 }
 
-Rows<Candidate> CandidateFinder::run() {
+Candidates CandidateFinder::run() {
   findBounds();
   findReaders();
   findPlaces();
   findCentres();
   markRead();
-  Rows<Candidate> candidates;
+  Candidates candidates;
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
     largeShapes.clear();
@@ -428,15 +433,16 @@ Rows<Candidate> CandidateFinder::run() {
           chosen.size() == 1)
         candidates.push(score(n, t));
     candidates.close();
+    candidates.homes.push_back(bounds[n].after.empty() ? bounds[n].readers
+                                                       : -1);
   }
   return candidates;
 }
 
-Rows<Candidate> alignment::findCandidates(const Observations &observations,
-                                          const States &states,
-                                          const Frames &frames,
-                                          const Emissions &emissions,
-                                          const Anchors &anchors) {
+Candidates alignment::findCandidates(const Observations &observations,
+                                     const States &states, const Frames &frames,
+                                     const Emissions &emissions,
+                                     const Anchors &anchors) {
   return CandidateFinder(observations, states, frames, emissions, anchors)
       .run();
 }

@@ -148,7 +148,7 @@ std::vector<float> alignment::messages(const Observations &observations,
     if (llvm::ArrayRef<Index> next = observations.next[n]; !next.empty())
       // A size that exporters keep once for several readers was made for one.
       collect(n, next, reach.backward, 1.0f / next.size(),
-              /*anyOne=*/observations.list[n].integer);
+              /*anyOne=*/observations.list[n].size);
   }
   return evidence;
 }

@@ -155,11 +155,26 @@ struct Observation {
   Index op = -1;
   bool isInput = false, isOutput = false;
   bool integer = false;
+  /// It only says how large something is to be.
+  bool size = false;
   /// It says which module the node belongs to.
   bool names = true;
   /// Next to a Gemm, before it or after it.
   bool wrapsResult = false;
 };
+
+/// How `kind` emits the observation, if it does.
+inline Emits howEmits(const Emissions &emissions, Index kind,
+                      const Observation &observation) {
+  if (kind < 0 || observation.op < 0)
+    return Emits::Nothing;
+  Emits emits = emissions(kind, observation.op);
+  bool counts = emits == Emits::Sizes ? observation.size
+                : emits == Emits::Indices
+                    ? observation.size || observation.integer
+                    : true;
+  return counts ? emits : Emits::Nothing;
+}
 
 class Observations {
 public:
@@ -170,6 +185,9 @@ public:
   Rows<Index> prev, next;
 
   Index size() const { return list.size(); }
+
+private:
+  void markSizes();
 };
 
 //===----------------------------------------------------------------------===//
@@ -195,10 +213,15 @@ struct Anchors {
 Anchors findAnchors(const Observations &observations, const States &states,
                     const Emissions &emissions);
 
-Rows<Candidate> findCandidates(const Observations &observations,
-                               const States &states, const Frames &frames,
-                               const Emissions &emissions,
-                               const Anchors &anchors);
+struct Candidates : Rows<Candidate> {
+  /// For a node that is made of nothing but sizes, where it is not known when
+  /// it ran: the frame that everything that reads it lies in. Otherwise -1.
+  std::vector<Index> homes;
+};
+
+Candidates findCandidates(const Observations &observations,
+                          const States &states, const Frames &frames,
+                          const Emissions &emissions, const Anchors &anchors);
 
 //===----------------------------------------------------------------------===//
 // Evidence
@@ -251,6 +274,12 @@ double forwardBackward(const Rows<Candidate> &candidates,
                        llvm::ArrayRef<float> evidence,
                        llvm::ArrayRef<Index> order, const OrderCosts &costs,
                        BackCost back, Posterior &posterior);
+
+/// Corrects answers where what reads a node says more than where it was placed.
+void moveToReaders(const Observations &observations, const States &states,
+                   const Frames &frames, const Emissions &emissions,
+                   const Anchors &anchors, llvm::ArrayRef<Index> placed,
+                   Alignment &result);
 
 } // namespace htp::alignment
 

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace htp;
 using namespace htp::alignment;
@@ -40,6 +41,67 @@ static llvm::SmallVector<llvm::StringRef> unfused(const GraphNode &node,
   if (ops.empty())
     ops.push_back(op);
   return ops;
+}
+
+/// Whether an op takes its operand of this number for sizes, places or counts,
+/// not for contents.
+static bool takesSizes(llvm::StringRef op, size_t operand) {
+  if (op == "ConstantOfShape" || op == "Range")
+    return true;
+  if (op == "Resize")
+    return operand >= 2;
+  return operand >= 1 &&
+         llvm::StringSwitch<bool>(op)
+             .Cases({"Reshape", "Expand", "Slice", "Tile", "Split"}, true)
+             .Cases({"Unsqueeze", "Squeeze", "Pad", "TopK", "Trilu"}, true)
+             .Default(false);
+}
+
+/// Whether an op that reads nothing but sizes makes one: what it makes has as
+/// many elements as there are dimensions, not as a tensor of these sizes.
+static bool makesSizeOfSizes(llvm::StringRef op) {
+  return !llvm::StringSwitch<bool>(op)
+              .Cases({"Range", "ConstantOfShape", "Expand", "Tile"}, true)
+              .Cases({"OneHot", "EyeLike", "NonZero", "Trilu"}, true)
+              .Default(false);
+}
+
+/// A size is made of nothing but sizes, or goes into nothing but sizes.
+void Observations::markSizes() {
+  std::vector<bool> fromSizes(graph.nodes.size()),
+      contents(graph.values.size());
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    // What it makes is a size if some of what it is made of is, and all is a
+    // size or fixed.
+    bool any = false, all = makesSizeOfSizes(node.op);
+    for (auto [operand, value] : llvm::enumerate(node.inputs)) {
+      if (value < 0 || takesSizes(node.op, operand) ||
+          graph.values[value].constant >= 0)
+        continue;
+      Index producer = graph.values[value].producer;
+      bool isSize = producer >= 0 && fromSizes[producer];
+      any |= isSize && !(node.op == "Gather" && operand == 1);
+      all &= isSize;
+    }
+    fromSizes[index] = node.op == "Shape" || node.op == "Size" || (any && all);
+  }
+  for (Index value : graph.outputs)
+    contents[value] = true;
+  std::vector<bool> intoSizes(graph.nodes.size());
+  for (Index index = graph.nodes.size(); index-- > 0;) {
+    const GraphNode &node = graph.nodes[index];
+    intoSizes[index] = llvm::none_of(node.outputs, [&](Index value) {
+      return value >= 0 && (contents[value] ||
+                            graph.values[value].kind == ElementKind::Float);
+    });
+    for (auto [operand, value] : llvm::enumerate(node.inputs))
+      if (value >= 0 && !intoSizes[index] && !takesSizes(node.op, operand))
+        contents[value] = true;
+  }
+  for (Observation &observation : list)
+    if (observation.op >= 0)
+      observation.size =
+          fromSizes[observation.node] || intoSizes[observation.node];
 }
 
 using ContentKey = std::pair<uint64_t, int64_t>;
@@ -131,6 +193,8 @@ Observations::Observations(const Graph &graph, const States &states,
   for (Index n = 0; n < size(); ++n)
     for (Index p : prev[n])
       next.items[at[p]++] = n;
+
+  markSizes();
 
   // A reshape beside a Gemm may be the optimizer's (it turns MatMul and Add
   // into Reshape, Gemm, Reshape) or the model's own view.

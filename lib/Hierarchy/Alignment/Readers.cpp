@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The last word on what a step emits besides its main op: sizes, and nodes
+// that an optimizer kept once for several steps. Order and dataflow say little
+// about where these belong; what reads them says more.
+
+#include "Model.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+
+/// What reads a node, as far as it was placed.
+struct Readers {
+  /// The frame that all of them lie in, and that of the first; -1: there are
+  /// none.
+  Index common = -1, first = -1;
+  /// They lie in several frames, though perhaps all in calls of one module.
+  bool several = false, oneModule = true;
+  /// One of them lies in the node's own frame, one right in the common frame.
+  bool inOwn = false, inCommon = false;
+  /// The step of each could have emitted the node.
+  bool allEmit = true;
+};
+
+class ReaderRules {
+public:
+  ReaderRules(const Observations &observations, const States &states,
+              const Frames &frames, const Emissions &emissions,
+              llvm::ArrayRef<Index> placed, Alignment &result)
+      : observations(observations), states(states), frames(frames),
+        emissions(emissions), placed(placed), result(result) {
+    findTaken();
+  }
+
+  void apply(Index n);
+
+private:
+  void findTaken();
+  Readers readersOf(Index n) const;
+  bool sizeMoves(Index n, const Readers &readers) const;
+  Emits emits(Index state, Index n) const {
+    return howEmits(emissions, states.list[state].kind, observations.list[n]);
+  }
+  bool isStray(Index n) const {
+    return emits(placed[n], n) == Emits::Nothing &&
+           !states.list[placed[n]].isGap;
+  }
+  bool besideItsStep(Index n) const;
+  Belief &belief(Index n) const {
+    return result.nodes[observations.list[n].node].best;
+  }
+  Index frameOf(Index n) const {
+    return frames.of(belief(n).module, belief(n).call);
+  }
+
+  const Observations &observations;
+  const States &states;
+  const Frames &frames;
+  const Emissions &emissions;
+  llvm::ArrayRef<Index> placed;
+  Alignment &result;
+  /// Sizes that the program took as well, and what it made of them.
+  std::vector<bool> taken;
+};
+
+} // namespace
+
+/// A size comes from the program's own where the first of its chain does.
+void ReaderRules::findTaken() {
+  taken.resize(observations.size());
+  for (Index n = 0; n < observations.size(); ++n) {
+    bool isFirst = true;
+    for (Index p : observations.prev[n])
+      if (observations.list[p].size) {
+        isFirst = false;
+        taken[n] = taken[n] || taken[p];
+      }
+    if (isFirst)
+      taken[n] = emits(placed[n], n) == Emits::Main;
+  }
+}
+
+Readers ReaderRules::readersOf(Index n) const {
+  Readers readers;
+  Index own = frameOf(n);
+  for (Index m : observations.next[n]) {
+    const Observation &reader = observations.list[m];
+    if (reader.isOutput || reader.node == observations.list[n].node ||
+        belief(m).module < 0)
+      continue;
+    Index frame = frameOf(m);
+    readers.inOwn |= frame == own;
+    readers.allEmit &= emits(placed[m], n) != Emits::Nothing;
+    if (readers.common < 0) {
+      readers.common = readers.first = frame;
+      readers.inCommon = true;
+      continue;
+    }
+    readers.several |= frame != readers.common;
+    readers.oneModule &= frames.module(frame) == frames.module(readers.first);
+    Index both = frames.common(readers.common, frame);
+    readers.inCommon =
+        both == frame || (both == readers.common && readers.inCommon);
+    readers.common = both;
+  }
+  return readers;
+}
+
+/// Whether a node that was emitted beside the main op of its step is next to
+/// any other node of that step.
+bool ReaderRules::besideItsStep(Index n) const {
+  auto isAt = [&](Index m) { return placed[m] == placed[n]; };
+  return llvm::any_of(observations.prev[n], isAt) ||
+         llvm::any_of(observations.next[n], isAt);
+}
+
+/// A size that the program never took was made for those that need it. Of one
+/// that it took the order knows more, unless that put it beside its readers.
+bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
+  Index own = frameOf(n);
+  bool below = frames.inside(readers.common, own),
+       above = frames.inside(own, readers.common);
+  if (taken[n])
+    return readers.several && !readers.inOwn && !below;
+  return (below || above) && (!readers.inOwn || readers.inCommon);
+}
+
+void ReaderRules::apply(Index n) {
+  const Observation &observation = observations.list[n];
+  if (emits(placed[n], n) == Emits::Main && (!observation.size || taken[n]))
+    return;
+  Readers readers = readersOf(n);
+  if (readers.common < 0 || readers.common == frameOf(n))
+    return;
+  Index target = -1;
+  if (readers.allEmit && !readers.inOwn && !besideItsStep(n))
+    // Each reader's step emits such a node: one was kept for all.
+    target = readers.oneModule ? readers.first : readers.common;
+  else if (observation.size && sizeMoves(n, readers))
+    target = readers.common;
+  else if (isStray(n) &&
+           (observation.integer ||
+            (readers.several && frames.inside(readers.common, frameOf(n)))))
+    target = readers.common;
+  if (target < 0)
+    return;
+  Belief &best = belief(n);
+  result.nodes[observation.node].second = best;
+  best = {frames.module(target), frames.call(target), best.weight};
+}
+
+void alignment::moveToReaders(const Observations &observations,
+                              const States &states, const Frames &frames,
+                              const Emissions &emissions,
+                              const Anchors &anchors,
+                              llvm::ArrayRef<Index> placed, Alignment &result) {
+  if (!frames.known())
+    return;
+  ReaderRules rules(observations, states, frames, emissions, placed, result);
+  // Readers first: a chain moves together.
+  for (Index n = observations.size(); n-- > 0;) {
+    const Observation &observation = observations.list[n];
+    if (!observation.isInput && !observation.isOutput && observation.names &&
+        !anchors.has(n))
+      rules.apply(n);
+  }
+}
