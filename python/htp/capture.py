@@ -279,8 +279,12 @@ class Hollow:
         return self.known[key]
 
 
-def save_program(program: torch.export.ExportedProgram, path: str | os.PathLike[str]) -> None:
-    """Saves what torch.export captured, without weights and example inputs."""
+def save_program(
+    program: torch.export.ExportedProgram, model: torch.nn.Module, path: str | os.PathLike[str]
+) -> None:
+    """Saves what torch.export captured of the model, without weights and example inputs. torch.export
+    keeps the classes of modules that ran; a tag says which of several modules of one class it
+    means, so all of them are saved with it."""
     hollow = Hollow()
 
     def stand_in(tensor: Any) -> Any:
@@ -296,20 +300,8 @@ def save_program(program: torch.export.ExportedProgram, path: str | os.PathLike[
     light._constants = {name: stand_in(tensor) for name, tensor in program.constants.items()}
     light._example_inputs = None
     with quiet():
-        torch.export.save(light, path)
-
-
-def complete_tree(model: torch.nn.Module, path: str | os.PathLike[str]) -> None:
-    """Adds the modules to a trace that its archive does not know: torch.export keeps only those that
-    ran. A tag says which of several modules of one class it means, so all of them count."""
-    with open(path, encoding="utf-8") as file:
-        trace = json.load(file)
-    known = {module["path"]: module for module in trace["modules"]}
-    modules = [known.get(module["path"], module) for module in describe_modules(model)]
-    if {module["path"] for module in modules} >= known.keys():
-        trace["modules"] = modules
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(trace, file, separators=(",", ":"))
+        tree = json.dumps(describe_modules(model))
+        torch.export.save(light, path, extra_files={"htp.modules.json": tree})
 
 
 # --- the exporters -------------------------------------------------------------------------------

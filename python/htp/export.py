@@ -179,7 +179,7 @@ def _with_dynamo(call: Call, folder: Path, settings: Settings) -> Path:
     def captured(program: torch.export.ExportedProgram) -> None:
         if not running:  # a second capture would be of a submodule
             with settings.step("capture", "saving the trace"):
-                capture.save_program(program, archive)
+                capture.save_program(program, call.model, archive)
             running.append(native.Running("htp-trace", [archive, "-o", folder / _TRACE]))
 
     try:
@@ -201,7 +201,6 @@ def _with_dynamo(call: Call, folder: Path, settings: Settings) -> Path:
         raise ExportFailed(_advice("the dynamo exporter", error, "torchscript")) from error
     with settings.step("trace", "reading the trace"):
         running[0].wait()
-        capture.complete_tree(call.model, folder / _TRACE)
     archive.unlink()
     return raw
 

@@ -8,7 +8,9 @@
 //
 //   "nn_module_stack": "L__self__,,pkg.Net;L__self__block@1,block,pkg.Block"
 //
-// where @1 marks the second call of a module.
+// where @1 marks the second call of a module. Modules that never ran have no
+// class there; extra/htp.modules.json lists all of them in archives that
+// python/htp wrote (docs/formats/trace.md).
 
 #include "Export.h"
 #include "ExportJSON.h"
@@ -58,6 +60,9 @@ private:
   void readTensors(StringRef folder, StringRef model);
   void addParameter(StringRef path, const char *kind);
   std::pair<std::string, int64_t> enterModules(StringRef stack);
+  void addModule(StringRef path, StringRef qualified);
+  void addModulesThatNeverRan();
+  std::string canonicalPath(StringRef parameter) const;
   void sortModules(const json::Array &callGraph);
 
   Argument argument(const json::Value &arg, Scope &scope);
@@ -68,7 +73,8 @@ private:
   bool hash;
   Trace trace;
   std::map<std::string, size_t> moduleIndex;
-  std::map<std::string, int64_t> callOf; // by stack
+  std::map<std::string, int64_t> callOf;                    // by stack
+  std::vector<std::pair<std::string, std::string>> aliases; // and their paths
   std::map<std::string, at::Tensor> tensors;
   std::map<const void *, std::string> contents;
   int64_t nextValue = 0;
@@ -78,6 +84,16 @@ private:
 //===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
+
+void ExportReader::addModule(StringRef path, StringRef qualified) {
+  if (!moduleIndex.try_emplace(path.str(), trace.modules.size()).second)
+    return;
+  Module module;
+  module.path = path.str();
+  module.qualified = qualified.str();
+  module.torchNN = !path.empty() && definedByTorchNN(qualified);
+  trace.modules.push_back(std::move(module));
+}
 
 /// Adds the modules of a stack that are new; the innermost one's path and call.
 std::pair<std::string, int64_t> ExportReader::enterModules(StringRef stack) {
@@ -95,21 +111,40 @@ std::pair<std::string, int64_t> ExportReader::enterModules(StringRef stack) {
     path.clear();
     for (StringRef component : llvm::split(where, '.'))
       path += (path.empty() ? "" : ".") + component.split('@').first.str();
-    auto [known, isNew] = moduleIndex.try_emplace(path, trace.modules.size());
-    if (isNew) {
-      Module module;
-      module.path = path;
-      module.qualified = qualified.str();
-      module.torchNN = !path.empty() && definedByTorchNN(qualified);
-      trace.modules.push_back(std::move(module));
-    }
-    Module &module = trace.modules[known->second];
+    addModule(path, qualified);
+    Module &module = trace.modules[moduleIndex[path]];
     auto [number, isNewCall] = callOf.try_emplace(key, module.calls);
     if (isNewCall)
       ++module.calls;
     call = number->second;
   }
   return {path, call};
+}
+
+/// Of a module with several paths, those that ran are modules of their own here
+/// as in the graph; the others are names of the first of them.
+void ExportReader::addModulesThatNeverRan() {
+  static constexpr const char *record = "extra/htp.modules.json";
+  if (!archive.has(record))
+    return;
+  json::Value parsed = parseJSON(archive, record);
+  for (const json::Value &value : asArray(parsed, record)) {
+    const json::Object &entry = asObject(value, record);
+    std::vector<std::string> paths = {text(entry, "path")};
+    if (const json::Value *others = entry.get("aliases"))
+      for (const json::Value &alias : asArray(*others, "aliases"))
+        paths.push_back(alias.getAsString().value_or("").str());
+    auto ran = llvm::find_if(paths, [&](const std::string &path) {
+      return moduleIndex.count(path) != 0;
+    });
+    std::string first = ran == paths.end() ? paths.front() : *ran;
+    addModule(first, text(entry, "qualified"));
+    for (const std::string &path : paths)
+      if (!moduleIndex.count(path))
+        aliases.emplace_back(path, first);
+  }
+  for (const auto &[alias, path] : aliases)
+    trace.modules[moduleIndex[path]].aliases.push_back(alias);
 }
 
 /// Brings the modules into the order of the model's own tree; they were found
@@ -181,8 +216,18 @@ void ExportReader::readTensors(StringRef folder, StringRef model) {
       tensor = at::empty({0}, at::TensorOptions(*type))
                    .set_(*storage, offset, sizes, strides);
     }
-    tensors.try_emplace(name.str(), tensor);
+    tensors.try_emplace(canonicalPath(name.str()), tensor);
   }
+}
+
+/// A parameter of a module with several paths is listed once.
+std::string ExportReader::canonicalPath(StringRef parameter) const {
+  for (const auto &[alias, path] : aliases) {
+    StringRef rest = parameter;
+    if (rest.consume_front(alias) && rest.starts_with("."))
+      return path + rest.str();
+  }
+  return parameter.str();
 }
 
 /// A parameter belongs to the deepest module that ran and whose path starts its
@@ -224,7 +269,8 @@ void ExportReader::readParameters(StringRef model,
           std::pair{"tensor_constant", "constant"}})
       if (const json::Object *entry =
               asObject(spec, "input_specs").getObject(key)) {
-        std::string path = text(*entry, (StringRef(key) + "_name").str());
+        std::string path =
+            canonicalPath(text(*entry, (StringRef(key) + "_name").str()));
         if (listed.insert(path).second)
           addParameter(path, kind);
       }
@@ -469,6 +515,7 @@ Trace ExportReader::read(const std::string &record) {
   for (const json::Value &result : array(graph, "outputs"))
     for (Argument &argument : operandsOf({this->argument(result, scope)}))
       trace.body.outputs.push_back(std::move(argument));
+  addModulesThatNeverRan();
   sortModules(array(module, "module_call_graph"));
   StringRef model = record;
   model.consume_front("models/");

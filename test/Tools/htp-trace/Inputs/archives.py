@@ -119,6 +119,19 @@ def exported(out):
     torch.export.save(torch.export.export(Conditional(), (torch.ones(4),)), out / "cond.pt2")
 
 
+def whole_tree(out):
+    """As python/htp saves it: with the classes of the modules that never ran."""
+    program = torch.export.export(Net().eval(), inputs())
+    tree = [
+        {"path": "", "qualified": "models.Net"},
+        {"path": "block", "qualified": "models.Block", "aliases": ["same"]},
+        {"path": "block.fc", "qualified": "torch.nn.modules.linear.Linear"},
+        {"path": "unused", "qualified": "torch.nn.modules.dropout.Dropout"},
+    ]
+    for name, text in {"tree": json.dumps(tree), "broken-tree": '[{"path": 1}]'}.items():
+        torch.export.save(program, out / f"{name}.pt2", extra_files={"htp.modules.json": text})
+
+
 def edited(source, target, edit):
     """Copies a zip file; edit(name, bytes) gives the new bytes of a record, or None to drop it."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
