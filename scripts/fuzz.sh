@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -f scripts/env.sh ] || . scripts/env.sh
 
-cmake --preset fuzz
-cmake --build build-fuzz --target htp-import-fuzzer
+.venv/bin/cmake --preset fuzz
+.venv/bin/cmake --build build-fuzz --target htp-import-fuzzer
 .venv/bin/python fuzz/seeds.py build-fuzz/seeds
 mkdir -p build-fuzz/corpus build-fuzz/crashes
 # libMLIR is not instrumented: containers that cross its border look overflown.

@@ -286,13 +286,23 @@ static ParseResult parseConstant(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
+/// The generic form without quotes, as onnx-mlir prints some of its operations:
+/// `onnx.ConstantOfShape(%0) {value = …} : (tensor<2xi64>) -> tensor<*xf32>`.
+static ParseResult parseUnquoted(OpAsmParser &parser, OperationState &state) {
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  FunctionType type;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren) ||
+      parser.parseOptionalAttrDict(state.attributes) ||
+      parser.parseColonType(type))
+    return failure();
+  state.addTypes(type.getResults());
+  return parser.resolveOperands(operands, type.getInputs(), loc,
+                                state.operands);
+}
+
 OperationName::ParseAssemblyFn SchemaOp::getParseAssemblyFn() {
-  if (name.getValue() == "onnx.Constant")
-    return parseConstant;
-  return [](OpAsmParser &parser, OperationState &) -> ParseResult {
-    return parser.emitError(parser.getNameLoc(),
-                            "ONNX operations are written in generic form");
-  };
+  return name.getValue() == "onnx.Constant" ? parseConstant : parseUnquoted;
 }
 
 /// Whether the short form of a constant says all.

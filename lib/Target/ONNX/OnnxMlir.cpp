@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
 #include "onnx/defs/data_type_utils.h"
 #include "onnx/defs/schema.h"
@@ -131,8 +132,32 @@ private:
 };
 } // namespace
 
-/// External data is read; everything else stays.
+/// The elements that raw data holds. onnx-mlir's verifiers and folders read the
+/// values of constants, and cannot read those of a resource.
+static Attribute getDense(ShapedType type, ArrayRef<char> bytes) {
+  Type element = type.getElementType();
+  if (element.isInteger(1)) {
+    SmallVector<bool> values(bytes.begin(), bytes.end());
+    return DenseElementsAttr::get(type, values);
+  }
+  if (!isa<FloatType, IntegerType>(element) ||
+      element.getIntOrFloatBitWidth() % 8 != 0)
+    return {};
+  // Equal elements are written once.
+  size_t size = element.getIntOrFloatBitWidth() / 8;
+  if (bytes.size() > size && bytes.drop_front(size) == bytes.drop_back(size))
+    bytes = bytes.take_front(size);
+  return DenseElementsAttr::getFromRawBuffer(type, bytes);
+}
+
+/// External data is read, resources become elements; everything else stays.
 FailureOr<Attribute> Converter::convertValue(Operation *op, Attribute value) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    Attribute dense =
+        blob ? getDense(resource.getType(), blob->getData()) : Attribute();
+    return dense ? dense : value;
+  }
   auto external = dyn_cast<htp::onnx::ExternalAttr>(value);
   if (!external)
     return value;
@@ -141,12 +166,10 @@ FailureOr<Attribute> Converter::convertValue(Operation *op, Attribute value) {
     op->emitError() << toString(bytes.takeError());
     return failure();
   }
-  StringRef name = "external";
-  if (auto names = op->getAttrOfType<ArrayAttr>(htp::onnx::kOutputNames))
-    if (auto first = dyn_cast<StringAttr>(*names.begin()))
-      name = first.getValue();
+  if (Attribute dense = getDense(external.getType(), *bytes))
+    return dense;
   return Attribute(
-      getBorrowedResource(external.getType(), name, *bytes, nullptr));
+      getBorrowedResource(external.getType(), "external", *bytes, nullptr));
 }
 
 /// Whether the node is one of `schema`; collects its attributes and the types
@@ -242,13 +265,24 @@ Operation *Converter::makeNode(Operation *op, const OnnxMlirOp &target,
   return builder.create(state);
 }
 
-/// Subgraphs of a custom operator have no place there.
+/// Subgraphs of a custom operator have no place there, and neither have
+/// sequences and optionals.
 Operation *Converter::makeCustom(Operation *op) {
   OpBuilder builder(op);
   OperationState state(op->getLoc(), "onnx.Custom");
-  state.addOperands(op->getOperands());
+  auto isTaken = [](Type type) { return isa<TensorType, NoneType>(type); };
+  for (Value operand : op->getOperands()) {
+    if (!isTaken(operand.getType()))
+      op->emitWarning() << "becomes onnx.Custom, which takes no "
+                        << operand.getType()
+                        << " in onnx-mlir: the operand is left out";
+    state.addOperands(isTaken(operand.getType()) ? operand
+                                                 : getNoValue(builder, op));
+  }
   for (Value result : op->getResults()) {
     Type type = convertType(result.getType());
+    if (!isTaken(type))
+      type = builder.getNoneType();
     // Users want a tensor; most custom operators keep the element type.
     if (isa<NoneType>(result.getType()) && !result.use_empty())
       type = guessType(op->getOperands(), builder);
@@ -269,18 +303,24 @@ Operation *Converter::makeCustom(Operation *op) {
 }
 
 LogicalResult Converter::convert(Operation *op) {
-  for (StringRef name : {"value", "sparse_value"})
-    if (Attribute value = op->getAttr(name)) {
-      FailureOr<Attribute> converted = convertValue(op, value);
-      if (failed(converted))
-        return failure();
-      op->setAttr(name, *converted);
-    }
+  for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
+    FailureOr<Attribute> converted = convertValue(op, attr.getValue());
+    if (failed(converted))
+      return failure();
+    if (*converted != attr.getValue())
+      op->setAttr(attr.getName(), *converted);
+  }
   StringRef domain = htp::onnx::getDomain(op);
   SmallVector<OnnxMlirOp> targets;
-  if (!isa<htp::onnx::CustomOp>(op))
+  if (!isa<htp::onnx::CustomOp>(op) && !isRefusedByOnnxMlir(op))
     targets = findOnnxMlirOps(htp::onnx::getOpType(op), domain,
                               htp::onnx::getOpsetVersion(op, domain));
+  OpBuilder builder(op);
+  if (Value value = foldForOnnxMlir(op, builder)) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    return success();
+  }
   Operation *replacement = nullptr;
   for (const OnnxMlirOp &target : targets) {
     SmallVector<NamedAttribute> attrs;

@@ -54,6 +54,7 @@ static const Versions *findException(StringRef opType) {
       {"Squeeze", {21, 11}},
       {"Unsqueeze", {21, 11}},
       {"Upsample", {10, 7}},
+      {"Attention", {24}},
       {"CastLike", {19}},
       {"Constant", {19}},
       {"ConstantOfShape", {20}},

@@ -5,6 +5,7 @@
 #ifndef HTP_LIB_TARGET_ONNX_ONNXMLIROPS_H
 #define HTP_LIB_TARGET_ONNX_ONNXMLIROPS_H
 
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -28,6 +29,14 @@ struct OnnxMlirOp {
 llvm::SmallVector<OnnxMlirOp> findOnnxMlirOps(llvm::StringRef opType,
                                               llvm::StringRef domain,
                                               int64_t opsetVersion);
+
+/// Whether onnx-mlir has an operation for the node, with a verifier that asks
+/// for more than the schema does, which the node does not give.
+bool isRefusedByOnnxMlir(mlir::Operation *op);
+
+/// What to use instead of the node's result, where onnx-mlir does not take the
+/// node and it is not needed: an optional that is none. Null otherwise.
+mlir::Value foldForOnnxMlir(mlir::Operation *op, mlir::OpBuilder &builder);
 
 } // namespace htp
 

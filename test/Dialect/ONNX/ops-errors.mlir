@@ -79,7 +79,7 @@ func.func @regions(%x: tensor<i1>) {
 // -----
 
 func.func @custom_syntax(%x: tensor<2xf32>) {
-  // expected-error @+1 {{ONNX operations are written in generic form}}
+  // expected-error @+1 {{expected '('}}
   %0 = onnx.Relu %x : tensor<2xf32>
   return
 }

@@ -28,6 +28,9 @@ func.func @main_graph(%arg0: tensor<?x4xf32> {onnx.dim_params = "0:batch", onnx.
   }, {
     onnx.Yield %4 : tensor<?x2xf32>
   }) : (tensor<i1>) -> tensor<?x2xf32>
+  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) <{value = dense<1> : tensor<1xi64>}>
+  %9 = onnx.Constant {value_ints = [2, 3]} : tensor<2xi64>
+  %10 = onnx.ConstantOfShape(%9) {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<2x3xi64>
   onnx.Return %7 : tensor<?x2xf32>
 }
 "onnx.EntryPoint"() {func = @main_graph} : () -> ()
