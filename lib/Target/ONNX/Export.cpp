@@ -32,6 +32,26 @@ static func::FuncOp findMainGraph(ModuleOp module) {
   return candidates.size() == 1 ? candidates[0] : func::FuncOp();
 }
 
+/// The newest opset in which the operators are what their operations say:
+/// onnx-mlir has old versions of some, with a suffix (onnx.SoftmaxV11).
+static int64_t chooseOpset(ModuleOp module) {
+  int64_t newest = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance()
+                       .Map()
+                       .at("")
+                       .second;
+  module.walk([&](Operation *op) {
+    auto [opType, version] = splitVersion(op->getName().stripDialect());
+    if (!version)
+      return;
+    // Until a newer version of the operator replaces this one.
+    for (int64_t opset = *version + 1; opset <= newest; ++opset)
+      if (const auto *schema = htp::onnx::findSchema(opType, "", opset);
+          schema && schema->SinceVersion() > *version)
+        newest = opset - 1;
+  });
+  return newest;
+}
+
 static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
                                        ModelWriter &writer) {
   SmallVector<NamedAttribute> fields;
@@ -53,11 +73,7 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   if (!model.has_ir_version())
     model.set_ir_version(::onnx::IR_VERSION);
   if (model.opset_import().empty())
-    model.add_opset_import()->set_version(
-        ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance()
-            .Map()
-            .at("")
-            .second);
+    model.add_opset_import()->set_version(chooseOpset(module));
   return success();
 }
 
@@ -141,6 +157,11 @@ LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
   if (failed(exportModelFields(module, model, writer)) ||
       failed(exporter.exportGraph(mainGraph, *model.mutable_graph())))
     return failure();
+  // IR that did not come from a model has no name for the graph, which needs
+  // one.
+  if (!module->hasAttr("onnx.ir_version") &&
+      !module->hasAttr("onnx.incomplete") && !model.graph().has_name())
+    model.mutable_graph()->set_name(mainGraph.getSymName().str());
   if (failed(exportFunctions(module, mainGraph, exporter, model)))
     return failure();
   // IR that did not come from a model does not say which domains it uses.

@@ -78,6 +78,11 @@ private:
   bool inFunction = false;
 };
 
+/// An operation's operator and version, where the name has both as onnx-mlir's
+/// do: "SoftmaxV11".
+std::pair<llvm::StringRef, std::optional<int64_t>>
+splitVersion(llvm::StringRef opType);
+
 } // namespace htp
 
 #endif // HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H

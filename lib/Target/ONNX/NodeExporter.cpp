@@ -16,19 +16,25 @@ using ::onnx::NodeProto;
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// The operator of an operation of onnx-mlir's: it has old versions of a few
-/// operators as SoftmaxV11, and some by names of its own.
+std::pair<StringRef, std::optional<int64_t>>
+htp::splitVersion(StringRef opType) {
+  StringRef digits = opType.substr(opType.find_last_not_of("0123456789") + 1);
+  StringRef base = opType.drop_back(digits.size());
+  int64_t version;
+  if (digits.getAsInteger(10, version) || !base.consume_back("V") ||
+      htp::onnx::findDomain(opType) || !htp::onnx::findDomain(base))
+    return {opType, std::nullopt};
+  return {base, version};
+}
+
+/// The operator of an operation of onnx-mlir's, which has some by names of its
+/// own.
 static StringRef getStandardName(StringRef opType) {
   if (opType == "MaxPoolSingleOut")
     return "MaxPool";
   if (opType == "BatchNormalizationInferenceMode")
     return "BatchNormalization";
-  StringRef digits = opType.substr(opType.find_last_not_of("0123456789") + 1);
-  StringRef base = opType.drop_back(digits.size());
-  if (digits.empty() || !base.consume_back("V") ||
-      htp::onnx::findDomain(opType) || !htp::onnx::findDomain(base))
-    return opType;
-  return base;
+  return splitVersion(opType).first;
 }
 
 LogicalResult GraphExporter::exportOperator(Operation *op, NodeProto &node) {
@@ -194,10 +200,13 @@ LogicalResult GraphExporter::exportRegions(Operation *op, DictionaryAttr infos,
                          ? dyn_cast<DictionaryAttr>(graphs[index])
                          : DictionaryAttr();
     Source source = getSource(region, graphInfo);
-    if (failed(exportBlock(source, attribute->type() == AttributeProto::GRAPHS
-                                       ? *attribute->add_graphs()
-                                       : *attribute->mutable_g())))
+    ::onnx::GraphProto &graph = attribute->type() == AttributeProto::GRAPHS
+                                    ? *attribute->add_graphs()
+                                    : *attribute->mutable_g();
+    if (failed(exportBlock(source, graph)))
       return failure();
+    if (!graphInfo) // It was never in a model, where graphs need names.
+      graph.set_name(name.str());
     current = op;
   }
   return success();

@@ -20,7 +20,8 @@ using ::onnx::NodeProto;
 static std::string describe(const NodeProto &node, int index) {
   std::string name = node.name().empty() ? "#" + std::to_string(index)
                                          : "'" + node.name() + "'";
-  return "node " + name + " (" + node.op_type() + ")";
+  std::string type = node.op_type().empty() ? "" : " (" + node.op_type() + ")";
+  return "node " + name + type;
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,6 +130,8 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
                                         const NodeProto &inferred, int index) {
   std::string description = describe(node, index);
   subject = description;
+  if (!node.has_op_type())
+    return emitError() << "has no operator";
   std::string label = node.name().empty()
                           ? node.op_type() + "#" + std::to_string(index)
                           : node.name();

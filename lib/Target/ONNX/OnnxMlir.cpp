@@ -3,6 +3,7 @@
 #include "HTP/Target/ONNX/OnnxMlir.h"
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
+#include "OnnxMlirFunctions.h"
 #include "OnnxMlirOps.h"
 #include "ProtoAttr.h"
 #include "Types.h"
@@ -13,7 +14,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "onnx/defs/data_type_utils.h"
 #include "onnx/defs/schema.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -112,13 +112,15 @@ static Type guessType(ValueRange operands, Builder &builder) {
 namespace {
 class Converter {
 public:
-  explicit Converter(ReadExternal readExternal) : readExternal(readExternal) {}
+  Converter(ModuleOp module, ReadExternal readExternal)
+      : functions(module), readExternal(readExternal) {}
 
   LogicalResult convert(func::FuncOp function);
 
 private:
   LogicalResult convert(Operation *op);
   LogicalResult convert(Block &block);
+  LogicalResult convertCall(Operation *op, LocalFunctions::Instance callee);
   bool fit(Operation *op, const OpSchema &schema,
            SmallVectorImpl<NamedAttribute> &attrs,
            SmallVectorImpl<Type> &types);
@@ -128,6 +130,7 @@ private:
   FailureOr<Attribute> convertValue(Operation *op, Attribute value);
   Value getNoValue(OpBuilder &builder, Operation *op);
 
+  LocalFunctions functions;
   ReadExternal readExternal;
 };
 } // namespace
@@ -302,7 +305,34 @@ Operation *Converter::makeCustom(Operation *op) {
   return builder.create(state);
 }
 
+/// A call of a model-local function, with the function for it where there is
+/// none yet.
+LogicalResult Converter::convertCall(Operation *op,
+                                     LocalFunctions::Instance callee) {
+  func::FuncOp function = callee.function;
+  if (!callee.isNew && functions.isOpen(function))
+    return op->emitError() << "function '" << htp::onnx::getOpType(op)
+                           << "' calls itself, which ONNX does not allow";
+  if (callee.isNew) {
+    if (failed(convert(function)))
+      return failure();
+    functions.finish(function, op->getResultTypes());
+  }
+  OpBuilder builder(op);
+  SmallVector<Value> operands(op->getOperands());
+  while (operands.size() < function.getNumArguments())
+    operands.push_back(getNoValue(builder, op));
+  auto call = func::CallOp::create(builder, op->getLoc(), function, operands);
+  if (auto name = op->getAttrOfType<StringAttr>(htp::onnx::kNodeName))
+    call->setAttr(htp::onnx::kNodeName, name);
+  op->replaceAllUsesWith(call.getResults().take_front(op->getNumResults()));
+  op->erase();
+  return success();
+}
+
 LogicalResult Converter::convert(Operation *op) {
+  if (auto callee = functions.instantiate(op); callee.function)
+    return convertCall(op, callee);
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     FailureOr<Attribute> converted = convertValue(op, attr.getValue());
     if (failed(converted))
@@ -310,6 +340,7 @@ LogicalResult Converter::convert(Operation *op) {
     if (*converted != attr.getValue())
       op->setAttr(attr.getName(), *converted);
   }
+  inferResultTypes(op);
   StringRef domain = htp::onnx::getDomain(op);
   SmallVector<OnnxMlirOp> targets;
   if (!isa<htp::onnx::CustomOp>(op) && !isRefusedByOnnxMlir(op))
@@ -396,22 +427,14 @@ static void removeAttrs(Operation *op) {
 
 LogicalResult htp::convertToOnnxMlir(ModuleOp module,
                                      ReadExternal readExternal) {
-  llvm::StringSet<> called;
-  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
-  Converter converter(readExternal);
-  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
-    auto function = dyn_cast<func::FuncOp>(op);
-    // Calls of model-local functions are onnx.Custom there.
-    bool isUnused = function && function.isPrivate() &&
-                    !called.contains(function.getSymName());
-    if (isUnused || (!function && !isa<htp::onnx::EntryPointOp>(op))) {
-      op.erase();
-      continue;
-    }
-    if (function && !function.isDeclaration() &&
-        failed(converter.convert(function)))
+  Converter converter(module, readExternal);
+  SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  for (func::FuncOp function : functions)
+    if (!function.isDeclaration() && failed(converter.convert(function)))
       return failure();
-  }
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (!isa<func::FuncOp, htp::onnx::EntryPointOp>(op))
+      op.erase();
   // The opset imports had to stay until here.
   for (auto function : module.getOps<func::FuncOp>())
     removeAttrs(function);

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto
 from onnx.helper import (
     make_attribute,
     make_function,
@@ -80,6 +80,8 @@ check("twice-input", model_of(relu(), inputs=("x", "x")))
 # CHECK: twice-initializer: initializer 'w' is defined twice
 check("twice-initializer", model_of(relu(), initializer=[make_tensor("w", FLOAT, [1], [1.0])] * 2))
 
+# CHECK: no-operator: node 'r' has no operator
+check("no-operator", model_of(NodeProto(input=["x"], output=["y"], name="r")))
 # CHECK: inputs: node 'mm': 'onnx.MatMul' op has 1 inputs, but version 13 of MatMul has 2
 check("inputs", model_of(make_node("MatMul", ["x"], ["y"], name="mm")))
 # CHECK: outputs: node 'r': 'onnx.Relu' op has 2 outputs, but version 14 of Relu has 1

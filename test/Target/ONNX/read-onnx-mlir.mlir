@@ -1,8 +1,10 @@
 // RUN: htp-opt %s -o %t.onnx && htp-opt %t.onnx | FileCheck %s
+// RUN: %python -c "import onnx; onnx.checker.check_model(onnx.load(r'%t.onnx'))"
 
 // As onnx-mlir prints it, to a model that ONNX knows.
 
-// CHECK: onnx.opset_import
+// onnx.SoftmaxV11 is the Softmax of opset 11 and 12.
+// CHECK: onnx.opset_import = [{version = 12 : si64}
 // CHECK: func.func @main_graph(%{{.*}}: tensor<?x4xf32> {onnx.dim_params = "0:batch", onnx.name = "x"}{{.*}}) -> (tensor<?x2xf32> {{.*}}onnx.name = "y"})
 func.func @main_graph(%arg0: tensor<?x4xf32> {onnx.dim_params = "0:batch", onnx.name = "x"}) -> (tensor<?x2xf32> {onnx.name = "y"}) {
   // CHECK: "onnx.Constant"() <{value = dense<1.000000e+00> : tensor<4x2xf32>}>
