@@ -8,31 +8,29 @@
 
 #include "HTP/Hierarchy/ModuleTree.h"
 #include "HTP/Hierarchy/Trace.h"
-
-#include "llvm/Support/JSON.h"
+#include "HTP/Support/JSONDocument.h"
 
 namespace htp::reading {
 
 using llvm::StringLiteral;
 using llvm::StringRef;
 using llvm::json::Path;
-namespace json = llvm::json;
 
 inline bool reject(Path path, StringLiteral message) {
   path.report(message);
   return false;
 }
 
-inline const json::Object *asObject(const json::Value &value, Path path) {
-  const json::Object *object = value.getAsObject();
+inline const JSONObject *asObject(const JSONValue &value, Path path) {
+  const JSONObject *object = value.getAsObject();
   if (!object)
     path.report("expected object");
   return object;
 }
 
-inline bool getString(const json::Object &object, StringLiteral key,
+inline bool getString(const JSONObject &object, StringLiteral key,
                       bool required, std::string &result, Path path) {
-  const json::Value *value = object.get(key);
+  const JSONValue *value = object.get(key);
   if (!value)
     return !required || reject(path.field(key), "missing, expected string");
   std::optional<StringRef> text = value->getAsString();
@@ -43,7 +41,7 @@ inline bool getString(const json::Object &object, StringLiteral key,
 }
 
 /// A string of at least one character.
-inline bool getText(const json::Object &object, StringLiteral key,
+inline bool getText(const JSONObject &object, StringLiteral key,
                     std::string &result, Path path) {
   if (!getString(object, key, /*required=*/true, result, path))
     return false;
@@ -51,9 +49,9 @@ inline bool getText(const json::Object &object, StringLiteral key,
          reject(path.field(key), "expected text, found \"\"");
 }
 
-inline bool getCount(const json::Object &object, StringLiteral key,
-                     bool required, int64_t &result, Path path) {
-  const json::Value *value = object.get(key);
+inline bool getCount(const JSONObject &object, StringLiteral key, bool required,
+                     int64_t &result, Path path) {
+  const JSONValue *value = object.get(key);
   if (!value)
     return !required || reject(path.field(key), "missing, expected integer");
   std::optional<int64_t> number = value->getAsInteger();
@@ -63,7 +61,7 @@ inline bool getCount(const json::Object &object, StringLiteral key,
   return true;
 }
 
-inline bool getHash(const json::Object &object, StringLiteral key,
+inline bool getHash(const JSONObject &object, StringLiteral key,
                     uint64_t &result, Path path) {
   std::string text;
   if (!getString(object, key, /*required=*/false, text, path))
@@ -78,14 +76,14 @@ inline bool getHash(const json::Object &object, StringLiteral key,
 }
 
 /// Sizes; null where one differs from run to run.
-inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
+inline bool getShape(const JSONValue &value, std::vector<int64_t> &shape,
                      Path path) {
-  const json::Array *sizes = value.getAsArray();
+  const JSONArray *sizes = value.getAsArray();
   if (!sizes)
     return reject(path, "expected array");
   for (const auto &[index, size] : llvm::enumerate(*sizes)) {
     std::optional<int64_t> number = size.getAsInteger();
-    if (size.kind() == json::Value::Null)
+    if (size.kind() == JSONValue::Kind::Null)
       number = kDynamicSize;
     else if (!number || *number < 0)
       return reject(path.index(index),
@@ -98,12 +96,12 @@ inline bool getShape(const json::Value &value, std::vector<int64_t> &shape,
 /// Reads each element of the array `key` of `object` by `readOne`. A missing
 /// array is an empty one unless it is `required`.
 template <typename T, typename ReadOne>
-bool readList(const json::Object &object, StringLiteral key, bool required,
+bool readList(const JSONObject &object, StringLiteral key, bool required,
               std::vector<T> &list, Path path, ReadOne readOne) {
-  const json::Value *value = object.get(key);
+  const JSONValue *value = object.get(key);
   if (!value)
     return !required || reject(path.field(key), "missing, expected array");
-  const json::Array *array = value->getAsArray();
+  const JSONArray *array = value->getAsArray();
   if (!array)
     return reject(path.field(key), "expected array");
   list.resize(array->size());
@@ -116,7 +114,7 @@ bool readList(const json::Object &object, StringLiteral key, bool required,
 /// Reads the array `modules` of `object`. `found` gets what an error is about
 /// where its message does not say it. A trace knows every class; a tree that
 /// was made from names does not.
-bool readTree(const json::Object &object, bool classesKnown, ModuleTree &tree,
+bool readTree(const JSONObject &object, bool classesKnown, ModuleTree &tree,
               Path path, std::string &found);
 
 } // namespace htp::reading

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Hierarchy/Policy.h"
+#include "HTP/Hierarchy/TreeJSON.h"
 
 #include "JSONReading.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+
+#include <map>
 
 using namespace htp;
 using namespace htp::reading;
@@ -24,8 +27,8 @@ bool PolicyRule::sameAssignment(const PolicyRule &other) const {
 }
 
 /// A key that nobody reads is a rule that does not do what its writer thinks.
-static bool onlyKeys(const json::Object &object,
-                     llvm::ArrayRef<StringRef> known, Path path) {
+static bool onlyKeys(const JSONObject &object, llvm::ArrayRef<StringRef> known,
+                     Path path) {
   for (const auto &[key, value] : object)
     if (!llvm::is_contained(known, key.str()))
       return reject(path.field(key), "unknown key");
@@ -33,9 +36,9 @@ static bool onlyKeys(const json::Object &object,
 }
 
 /// A string, or an array of strings.
-static bool getStrings(const json::Object &object, StringLiteral key,
+static bool getStrings(const JSONObject &object, StringLiteral key,
                        std::vector<std::string> &strings, Path path) {
-  const json::Value *value = object.get(key);
+  const JSONValue *value = object.get(key);
   if (!value)
     return true;
   if (auto text = value->getAsString()) {
@@ -43,7 +46,7 @@ static bool getStrings(const json::Object &object, StringLiteral key,
     return true;
   }
   return readList(object, key, /*required=*/false, strings, path,
-                  [](const json::Value &item, std::string &text, Path place) {
+                  [](const JSONValue &item, std::string &text, Path place) {
                     auto found = item.getAsString();
                     if (!found)
                       return reject(place, "expected string");
@@ -52,13 +55,12 @@ static bool getStrings(const json::Object &object, StringLiteral key,
                   });
 }
 
-static bool readMatch(const json::Object &rule, PolicyRule &result,
-                      Path parent) {
-  const json::Value *value = rule.get("match");
+static bool readMatch(const JSONObject &rule, PolicyRule &result, Path parent) {
+  const JSONValue *value = rule.get("match");
   Path path = parent.field("match"); // refers to its parent
   if (!value)
     return reject(path, "missing, expected object");
-  const json::Object *match = asObject(*value, path);
+  const JSONObject *match = asObject(*value, path);
   if (!match ||
       !onlyKeys(*match, {"op_type", "tag", "evidence", "confidence_below"},
                 path) ||
@@ -66,7 +68,7 @@ static bool readMatch(const json::Object &rule, PolicyRule &result,
       !getString(*match, "tag", /*required=*/false, result.module, path) ||
       !getStrings(*match, "evidence", result.evidence, path))
     return false;
-  if (const json::Value *below = match->get("confidence_below")) {
+  if (const JSONValue *below = match->get("confidence_below")) {
     auto number = below->getAsNumber();
     if (!number || *number < 0 || *number > 1)
       return reject(path.field("confidence_below"),
@@ -76,14 +78,14 @@ static bool readMatch(const json::Object &rule, PolicyRule &result,
   return true;
 }
 
-static bool readAssign(const json::Object &rule, PolicyRule &result,
+static bool readAssign(const JSONObject &rule, PolicyRule &result,
                        Path parent) {
   using Assign = PolicyRule::Assign;
-  const json::Value *value = rule.get("assign");
+  const JSONValue *value = rule.get("assign");
   Path path = parent.field("assign");
   if (!value)
     return reject(path, "missing, expected string or object");
-  if (const json::Object *object = value->getAsObject()) {
+  if (const JSONObject *object = value->getAsObject()) {
     result.assign = Assign::Module;
     return onlyKeys(*object, {"module"}, path) &&
            getString(*object, "module", /*required=*/true, result.target, path);
@@ -101,14 +103,14 @@ static bool readAssign(const json::Object &rule, PolicyRule &result,
   return true;
 }
 
-static bool readRule(const json::Value &value, PolicyRule &rule, Path path) {
-  const json::Object *object = asObject(value, path);
+static bool readRule(const JSONValue &value, PolicyRule &rule, Path path) {
+  const JSONObject *object = asObject(value, path);
   if (!object ||
       !onlyKeys(*object, {"name", "match", "assign", "priority"}, path) ||
       !getString(*object, "name", /*required=*/true, rule.name, path) ||
       !readMatch(*object, rule, path) || !readAssign(*object, rule, path))
     return false;
-  if (const json::Value *priority = object->get("priority")) {
+  if (const JSONValue *priority = object->get("priority")) {
     auto number = priority->getAsInteger();
     if (!number)
       return reject(path.field("priority"), "expected integer");
@@ -118,10 +120,10 @@ static bool readRule(const json::Value &value, PolicyRule &rule, Path path) {
 }
 
 /// Both files say what they are: {"format": "htp-policy", "version": 1, …}.
-static const json::Object *readHeader(const json::Value &value,
-                                      StringLiteral format, StringLiteral body,
-                                      Path path) {
-  const json::Object *object = asObject(value, path);
+static const JSONObject *readHeader(const JSONValue &value,
+                                    StringLiteral format, StringLiteral body,
+                                    Path path) {
+  const JSONObject *object = asObject(value, path);
   if (!object || !onlyKeys(*object, {"format", "version", body}, path))
     return nullptr;
   if (object->getString("format") != format) {
@@ -139,13 +141,13 @@ static const json::Object *readHeader(const json::Value &value,
 }
 
 Expected<Policy> Policy::parse(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return value.takeError();
+  Expected<JSONDocument> document = parseJSON(text);
+  if (!document)
+    return document.takeError();
   Path::Root root("policy");
   Policy policy;
-  const json::Object *object =
-      readHeader(*value, "htp-policy", "rules", Path(root));
+  const JSONObject *object =
+      readHeader(document->root(), "htp-policy", "rules", Path(root));
   if (!object || !readList(*object, "rules", /*required=*/true, policy.rules,
                            Path(root), readRule))
     return root.getError();
@@ -161,38 +163,39 @@ Expected<Policy> Policy::parse(StringRef text) {
 }
 
 Expected<Overrides> Overrides::parse(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return value.takeError();
+  Expected<JSONDocument> document = parseJSON(text);
+  if (!document)
+    return document.takeError();
   Path::Root root("overrides");
   Path path(root), nodes = path.field("nodes");
-  const json::Object *names = asObject(*value, path);
+  const JSONObject *names = asObject(document->root(), path);
   if (!names)
     return root.getError();
   // The mapping alone will do.
   bool plain = !names->get("format");
   if (!plain) {
-    const json::Object *object =
-        readHeader(*value, "htp-overrides", "nodes", path);
+    const JSONObject *object =
+        readHeader(document->root(), "htp-overrides", "nodes", path);
     if (!object)
       return root.getError();
-    const json::Value *body = object->get("nodes");
+    const JSONValue *body = object->get("nodes");
     if (!body)
       nodes.report("missing, expected object");
     names = body ? asObject(*body, nodes) : nullptr;
     if (!names)
       return root.getError();
   }
-  Overrides overrides;
+  std::map<std::string, std::string> modules; // of a node given twice the last
   for (const auto &[node, module] : *names) {
     auto target = module.getAsString();
     if (!target) {
       (plain ? path : nodes).field(node).report("expected string");
       return root.getError();
     }
-    overrides.modules.push_back({node.str(), target->str()});
+    modules[node.str()] = target->str();
   }
-  llvm::sort(overrides.modules);
+  Overrides overrides;
+  overrides.modules.assign(modules.begin(), modules.end());
   return overrides;
 }
 

@@ -22,7 +22,7 @@ namespace {
 class Reader {
 public:
   explicit Reader(Trace &trace) : trace(trace) {}
-  bool read(const json::Value &value, Path path);
+  bool read(const JSONValue &value, Path path);
 
   /// What the error is about, where the message alone does not say it.
   std::string found;
@@ -38,20 +38,20 @@ private:
     return false;
   }
 
-  bool readHeader(const json::Object &object, Path path);
-  bool readValue(const json::Value &value, TraceValue &result, Path path);
-  bool readArgument(const json::Value &value, TraceArgument &result, Path path);
-  bool readOp(const json::Value &value, TraceOp &op, Path path);
-  bool readSource(const json::Value &value, TraceOp &op, Path path);
-  bool readBlock(const json::Value &value, TraceBlock &block, Path path);
+  bool readHeader(const JSONObject &object, Path path);
+  bool readValue(const JSONValue &value, TraceValue &result, Path path);
+  bool readArgument(const JSONValue &value, TraceArgument &result, Path path);
+  bool readOp(const JSONValue &value, TraceOp &op, Path path);
+  bool readSource(const JSONValue &value, TraceOp &op, Path path);
+  bool readBlock(const JSONValue &value, TraceBlock &block, Path path);
 
   /// A list whose elements a member function reads.
   template <typename T>
-  bool readAll(const json::Object &object, StringLiteral key, bool required,
+  bool readAll(const JSONObject &object, StringLiteral key, bool required,
                std::vector<T> &list, Path path,
-               bool (Reader::*readOne)(const json::Value &, T &, Path)) {
+               bool (Reader::*readOne)(const JSONValue &, T &, Path)) {
     return readList(object, key, required, list, path,
-                    [&](const json::Value &value, T &result, Path at) {
+                    [&](const JSONValue &value, T &result, Path at) {
                       return (this->*readOne)(value, result, at);
                     });
   }
@@ -62,8 +62,8 @@ private:
 // Reader
 //===----------------------------------------------------------------------===//
 
-bool Reader::read(const json::Value &value, Path path) {
-  const json::Object *object = asObject(value, path);
+bool Reader::read(const JSONValue &value, Path path) {
+  const JSONObject *object = asObject(value, path);
   if (!object || !readHeader(*object, path))
     return false;
   return readTree(*object, /*classesKnown=*/true, trace.tree, path, found) &&
@@ -74,7 +74,7 @@ bool Reader::read(const json::Value &value, Path path) {
                  &Reader::readArgument);
 }
 
-bool Reader::readHeader(const json::Object &object, Path path) {
+bool Reader::readHeader(const JSONObject &object, Path path) {
   std::string format;
   int64_t version = 0;
   if (!getString(object, "format", true, format, path))
@@ -86,10 +86,10 @@ bool Reader::readHeader(const json::Object &object, Path path) {
   if (version != 1)
     return fail(path.field("version"), "this program reads version 1",
                 Twine(version));
-  const json::Value *producer = object.get("producer");
+  const JSONValue *producer = object.get("producer");
   if (!producer)
     return true;
-  const json::Object *fields = asObject(*producer, path.field("producer"));
+  const JSONObject *fields = asObject(*producer, path.field("producer"));
   return fields &&
          getString(*fields, "name", true, trace.producer,
                    path.field("producer")) &&
@@ -97,9 +97,8 @@ bool Reader::readHeader(const json::Object &object, Path path) {
                    path.field("producer"));
 }
 
-bool Reader::readValue(const json::Value &value, TraceValue &result,
-                       Path path) {
-  const json::Object *object = asObject(value, path);
+bool Reader::readValue(const JSONValue &value, TraceValue &result, Path path) {
+  const JSONObject *object = asObject(value, path);
   if (!object || !getCount(*object, "value", true, result.value, path) ||
       !getString(*object, "name", false, result.name, path) ||
       !getString(*object, "dtype", false, result.dtype, path))
@@ -107,18 +106,18 @@ bool Reader::readValue(const json::Value &value, TraceValue &result,
   if (!defined.insert(result.value).second)
     return fail(path.field("value"), "value is made twice",
                 Twine(result.value));
-  const json::Value *shape = object->get("shape");
+  const JSONValue *shape = object->get("shape");
   if (!shape)
     return true;
   return getShape(*shape, result.shape.emplace(), path.field("shape"));
 }
 
-bool Reader::readArgument(const json::Value &value, TraceArgument &result,
+bool Reader::readArgument(const JSONValue &value, TraceArgument &result,
                           Path path) {
-  const json::Object *object = asObject(value, path);
+  const JSONObject *object = asObject(value, path);
   if (!object)
     return false;
-  const json::Value *constant = object->get("constant");
+  const JSONValue *constant = object->get("constant");
   if (bool(constant) + bool(object->get("value")) +
           bool(object->get("parameter")) + bool(object->get("list")) !=
       1)
@@ -148,12 +147,12 @@ bool Reader::readArgument(const json::Value &value, TraceArgument &result,
     return reject(path.field("constant"),
                   "expected null, boolean, number or string");
   result.kind = TraceArgument::Kind::Constant;
-  result.constant = *constant;
+  result.constant = constant->copy();
   return true;
 }
 
-bool Reader::readOp(const json::Value &value, TraceOp &op, Path path) {
-  const json::Object *object = asObject(value, path);
+bool Reader::readOp(const JSONValue &value, TraceOp &op, Path path) {
+  const JSONObject *object = asObject(value, path);
   std::string module;
   if (!object || !getText(*object, "kind", op.kind, path) ||
       !getString(*object, "module", true, module, path) ||
@@ -167,18 +166,18 @@ bool Reader::readOp(const json::Value &value, TraceOp &op, Path path) {
   if (!id)
     return fail(path.field("module"), "no module has this path", module);
   op.module = *id;
-  const json::Value *source = object->get("source");
+  const JSONValue *source = object->get("source");
   return !source || readSource(*source, op, path.field("source"));
 }
 
-bool Reader::readSource(const json::Value &value, TraceOp &op, Path path) {
-  const json::Object *object = asObject(value, path);
+bool Reader::readSource(const JSONValue &value, TraceOp &op, Path path) {
+  const JSONObject *object = asObject(value, path);
   return object && getString(*object, "file", true, op.file, path) &&
          getCount(*object, "line", true, op.line, path);
 }
 
-bool Reader::readBlock(const json::Value &value, TraceBlock &block, Path path) {
-  const json::Object *object = asObject(value, path);
+bool Reader::readBlock(const JSONValue &value, TraceBlock &block, Path path) {
+  const JSONObject *object = asObject(value, path);
   return object &&
          readAll(*object, "inputs", true, block.inputs, path,
                  &Reader::readValue) &&
@@ -192,13 +191,13 @@ bool Reader::readBlock(const json::Value &value, TraceBlock &block, Path path) {
 //===----------------------------------------------------------------------===//
 
 Expected<Trace> Trace::parse(StringRef text) {
-  Expected<json::Value> value = parseJSON(text);
-  if (!value)
-    return value.takeError();
+  Expected<JSONDocument> document = parseJSON(text);
+  if (!document)
+    return document.takeError();
   Trace trace;
   Path::Root root("trace");
   Reader reader(trace);
-  if (!reader.read(*value, root)) {
+  if (!reader.read(document->root(), root)) {
     std::string message = toString(root.getError());
     return createStringError(reader.found.empty()
                                  ? message

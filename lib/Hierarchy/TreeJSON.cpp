@@ -18,44 +18,16 @@ namespace htp {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// How deep arrays and objects are nested in `text`.
-static unsigned nesting(StringRef text) {
-  unsigned depth = 0, deepest = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 /// Deeper than any of our formats.
 static constexpr unsigned kMaxNesting = 256;
 
-Expected<json::Value> parseJSON(StringRef text) {
-  if (unsigned depth = nesting(text); depth > kMaxNesting)
-    return createStringError("nested %u levels deep, expected at most %u",
-                             depth, kMaxNesting);
-  Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return createStringError("not JSON: " + toString(value.takeError()));
-  return value;
+Expected<JSONDocument> parseJSON(StringRef text) {
+  return JSONDocument::parse(text, kMaxNesting);
 }
 
-static bool readParameter(const json::Value &value, Parameter &parameter,
+static bool readParameter(const JSONValue &value, Parameter &parameter,
                           Path path) {
-  const json::Object *object = asObject(value, path);
+  const JSONObject *object = asObject(value, path);
   std::string kind;
   if (!object || !getText(*object, "name", parameter.name, path) ||
       !getText(*object, "kind", kind, path) ||
@@ -69,33 +41,37 @@ static bool readParameter(const json::Value &value, Parameter &parameter,
                   "expected \"parameter\", \"buffer\" or \"constant\"");
   parameter.buffer = kind == "buffer";
   parameter.constant = kind == "constant";
-  const json::Value *shape = object->get("shape");
+  const JSONValue *shape = object->get("shape");
   if (!shape)
     return reject(path.field("shape"), "missing, expected array");
   return getShape(*shape, parameter.shape, path.field("shape"));
 }
 
-static bool readModule(const json::Value &value, Module &module, Path path) {
-  const json::Object *object = asObject(value, path);
+static bool readModule(const JSONValue &value, Module &module, Path path) {
+  const JSONObject *object = asObject(value, path);
   if (!object || !getString(*object, "path", true, module.path, path) ||
       !getString(*object, "class", true, module.className, path) ||
       !getString(*object, "qualified", true, module.qualified, path) ||
       !getCount(*object, "calls", true, module.calls, path))
     return false;
-  const json::Value *torchNN = object->get("torch_nn");
+  const JSONValue *torchNN = object->get("torch_nn");
   std::optional<bool> flag =
       torchNN ? torchNN->getAsBoolean() : std::optional<bool>();
   if (!flag)
     return reject(path.field("torch_nn"), "expected boolean");
   module.torchNN = *flag;
-  if (const json::Value *aliases = object->get("aliases"))
-    if (!fromJSON(*aliases, module.aliases, path.field("aliases")))
-      return false;
+  auto readAlias = [](const JSONValue &alias, std::string &text, Path at) {
+    std::optional<StringRef> found = alias.getAsString();
+    text = found.value_or("").str();
+    return found || reject(at, "expected string");
+  };
+  if (!readList(*object, "aliases", false, module.aliases, path, readAlias))
+    return false;
   return readList(*object, "parameters", true, module.parameters, path,
                   readParameter);
 }
 
-static bool readClassedModule(const json::Value &value, Module &module,
+static bool readClassedModule(const JSONValue &value, Module &module,
                               Path path) {
   if (!readModule(value, module, path))
     return false;
@@ -105,7 +81,7 @@ static bool readClassedModule(const json::Value &value, Module &module,
          reject(path.field("qualified"), "expected text, found \"\"");
 }
 
-bool reading::readTree(const json::Object &object, bool classesKnown,
+bool reading::readTree(const JSONObject &object, bool classesKnown,
                        ModuleTree &tree, Path path, std::string &found) {
   std::vector<Module> modules;
   if (!readList(object, "modules", true, modules, path,
@@ -121,13 +97,13 @@ bool reading::readTree(const json::Object &object, bool classesKnown,
 }
 
 Expected<ModuleTree> treeFromJSON(StringRef text) {
-  Expected<json::Value> value = parseJSON(text);
-  if (!value)
-    return value.takeError();
+  Expected<JSONDocument> document = parseJSON(text);
+  if (!document)
+    return document.takeError();
   ModuleTree tree;
   std::string found;
   Path::Root root("hierarchy");
-  const json::Object *object = asObject(*value, root);
+  const JSONObject *object = asObject(document->root(), root);
   if (!object || !readTree(*object, /*classesKnown=*/false, tree, root, found))
     return createStringError(toString(root.getError()) +
                              (found.empty() ? "" : ": " + found));
@@ -138,51 +114,61 @@ Expected<ModuleTree> treeFromJSON(StringRef text) {
 // Writing
 //===----------------------------------------------------------------------===//
 
+// The keys of an object come sorted, as those of llvm::json::Object do.
+
 static std::string hex(uint64_t hash) {
   return utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
 }
 
-static json::Value toJSON(const Parameter &parameter) {
-  json::Array shape;
-  for (int64_t size : parameter.shape)
-    shape.push_back(size == kDynamicSize ? json::Value(nullptr)
-                                         : json::Value(size));
-  json::Object object{{"name", parameter.name},
-                      {"kind", parameter.buffer     ? "buffer"
-                               : parameter.constant ? "constant"
-                                                    : "parameter"},
-                      {"shape", std::move(shape)},
-                      {"dtype", parameter.dtype}};
+static void write(const Parameter &parameter, json::OStream &json) {
+  json.attribute("dtype", parameter.dtype);
   if (parameter.hash)
-    object["hash"] = hex(parameter.hash);
-  if (parameter.valuesHash)
-    object["values_hash"] = hex(parameter.valuesHash);
+    json.attribute("hash", hex(parameter.hash));
+  json.attribute("kind", parameter.buffer     ? "buffer"
+                         : parameter.constant ? "constant"
+                                              : "parameter");
+  json.attribute("name", parameter.name);
+  json.attributeArray("shape", [&] {
+    for (int64_t size : parameter.shape)
+      json.value(size == kDynamicSize ? json::Value(nullptr)
+                                      : json::Value(size));
+  });
   if (!parameter.tied.empty())
-    object["tied"] = parameter.tied;
-  return object;
+    json.attribute("tied", parameter.tied);
+  if (parameter.valuesHash)
+    json.attribute("values_hash", hex(parameter.valuesHash));
 }
 
-static json::Value toJSON(const Module &module) {
-  json::Object object{{"path", module.path},
-                      {"class", module.className},
-                      {"qualified", module.qualified},
-                      {"torch_nn", module.torchNN},
-                      {"calls", module.calls}};
+static void write(const Module &module, json::OStream &json) {
   if (!module.aliases.empty())
-    object["aliases"] = json::Array(module.aliases);
-  json::Array parameters;
-  for (const Parameter &parameter : module.parameters)
-    parameters.push_back(toJSON(parameter));
-  object["parameters"] = std::move(parameters);
-  return object;
+    json.attributeArray("aliases", [&] {
+      for (const std::string &alias : module.aliases)
+        json.value(alias);
+    });
+  json.attribute("calls", module.calls);
+  json.attribute("class", module.className);
+  json.attributeArray("parameters", [&] {
+    for (const Parameter &parameter : module.parameters)
+      json.object([&] { write(parameter, json); });
+  });
+  json.attribute("path", module.path);
+  json.attribute("qualified", module.qualified);
+  json.attribute("torch_nn", module.torchNN);
 }
 
-json::Value treeToJSON(const ModuleTree &tree) {
-  json::Array modules;
-  for (ModuleId id : tree.ids())
-    if (tree[id].canonical == id)
-      modules.push_back(toJSON(tree[id]));
-  return json::Object{{"version", 1}, {"modules", std::move(modules)}};
+std::string treeToJSON(const ModuleTree &tree) {
+  std::string text;
+  raw_string_ostream os(text);
+  json::OStream json(os);
+  json.object([&] {
+    json.attributeArray("modules", [&] {
+      for (ModuleId id : tree.ids())
+        if (tree[id].canonical == id)
+          json.object([&] { write(tree[id], json); });
+    });
+    json.attribute("version", 1);
+  });
+  return text;
 }
 
 } // namespace htp

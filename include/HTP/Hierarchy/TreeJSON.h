@@ -6,17 +6,16 @@
 #define HTP_HIERARCHY_TREEJSON_H
 
 #include "HTP/Hierarchy/ModuleTree.h"
-
-#include "llvm/Support/JSON.h"
+#include "HTP/Support/JSONDocument.h"
 
 namespace htp {
 
-/// Parses JSON. LLVM's parser is recursive: text that is nested deeper than any
-/// of our formats is an error here, not a crash.
-llvm::Expected<llvm::json::Value> parseJSON(llvm::StringRef text);
+/// Parses a text in one of our formats; what is nested deeper is an error. The
+/// text must outlive the document.
+llvm::Expected<JSONDocument> parseJSON(llvm::StringRef text);
 
 /// `{"version": 1, "modules": […]}`, each module as in trace.json.
-llvm::json::Value treeToJSON(const ModuleTree &tree);
+std::string treeToJSON(const ModuleTree &tree);
 
 /// The inverse. An error names the place: "hierarchy.modules[3].path".
 llvm::Expected<ModuleTree> treeFromJSON(llvm::StringRef text);

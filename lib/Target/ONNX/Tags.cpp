@@ -46,58 +46,57 @@ namespace {
 /// A list of keys and values in the order of the file.
 class Metadata {
 public:
-  explicit Metadata(Attribute attr) {
+  Metadata(Attribute attr, MLIRContext *context) : context(context) {
     auto entries = dyn_cast_or_null<ArrayAttr>(attr);
     for (Attribute entry : entries ? entries.getValue() : ArrayRef<Attribute>())
       if (auto pair = dyn_cast<ArrayAttr>(entry); pair && pair.size() == 2)
         if (isa<StringAttr>(pair[0]) && isa<StringAttr>(pair[1]))
-          list.emplace_back(cast<StringAttr>(pair[0]).str(),
-                            cast<StringAttr>(pair[1]).str());
+          list.push_back(pair);
   }
 
-  const std::string *find(StringRef key) const {
-    for (const auto &[name, value] : list)
-      if (name == key)
-        return &value;
-    return nullptr;
+  /// The value of `key`, or null.
+  StringAttr find(StringRef key) const {
+    for (Attribute entry : list)
+      if (keyOf(entry) == key)
+        return cast<StringAttr>(cast<ArrayAttr>(entry)[1]);
+    return {};
   }
 
-  void add(StringRef key, std::string value) {
-    list.emplace_back(key.str(), std::move(value));
+  /// A key with its value, to be added to many lists.
+  static Attribute pair(MLIRContext *context, StringRef key, StringRef value) {
+    return ArrayAttr::get(context, {StringAttr::get(context, key),
+                                    StringAttr::get(context, value)});
   }
+  void add(Attribute pair) { list.push_back(pair); }
+  void add(StringRef key, StringRef value) { add(pair(context, key, value)); }
 
   /// Drops what embedTags added.
   void removeOurs() {
     SmallVector<StringRef> added;
-    std::string names;
-    if (const std::string *value = find(kAddedKey)) {
-      names = *value;
-      StringRef(names).split(added, ',');
-    }
-    llvm::erase_if(list, [&](const auto &entry) {
-      return isOurs(entry.first) || llvm::is_contained(added, entry.first);
+    if (StringAttr names = find(kAddedKey))
+      names.getValue().split(added, ',');
+    llvm::erase_if(list, [&](Attribute entry) {
+      return isOurs(keyOf(entry)) || llvm::is_contained(added, keyOf(entry));
     });
   }
 
   /// Null where there is nothing.
-  ArrayAttr get(MLIRContext *context) const {
-    if (list.empty())
-      return {};
-    SmallVector<Attribute> entries;
-    for (const auto &[name, value] : list)
-      entries.push_back(
-          ArrayAttr::get(context, {StringAttr::get(context, name),
-                                   StringAttr::get(context, value)}));
-    return ArrayAttr::get(context, entries);
+  ArrayAttr get() const {
+    return list.empty() ? ArrayAttr() : ArrayAttr::get(context, list);
   }
 
 private:
-  SmallVector<std::pair<std::string, std::string>> list;
+  static StringRef keyOf(Attribute entry) {
+    return cast<StringAttr>(cast<ArrayAttr>(entry)[0]).getValue();
+  }
+
+  MLIRContext *context;
+  SmallVector<Attribute, 16> list; ///< arrays of two strings
 };
 } // namespace
 
 static void setMetadata(Operation *op, const Metadata &metadata) {
-  if (ArrayAttr attr = metadata.get(op->getContext()))
+  if (ArrayAttr attr = metadata.get())
     op->setAttr(kMetadataAttr, attr);
   else
     op->removeAttr(kMetadataAttr);
@@ -105,7 +104,7 @@ static void setMetadata(Operation *op, const Metadata &metadata) {
 
 static void setMetadata(FunctionOpInterface function, unsigned argument,
                         const Metadata &metadata) {
-  if (ArrayAttr attr = metadata.get(function->getContext()))
+  if (ArrayAttr attr = metadata.get())
     function.setArgAttr(argument, kMetadataAttr, attr);
   else
     function.removeArgAttr(argument, kMetadataAttr);
@@ -163,10 +162,22 @@ public:
   void run();
 
 private:
+  /// What the tags of one module have in common. Most nodes share theirs with
+  /// others.
+  struct Place {
+    Attribute tag, scope; ///< as pairs
+    bool severalCalls = false;
+    /// The beginnings of what the torch.export-based exporter notes.
+    std::string names = "[", classes = "[", spaces;
+  };
+
   mlir::ModuleOp module;
+  MLIRContext *context = module.getContext();
   TagStorage storage;
   ModuleTree tree;
   TagNames tags;
+  /// By the module whose body the function is, and the path in a tag.
+  llvm::DenseMap<Attribute, llvm::StringMap<Place>> places;
 
   StringRef tagOf(StringRef path) const {
     return tags[tree.find(path).value_or(tree.nearest(path))];
@@ -175,8 +186,10 @@ private:
   /// then start with the class of that module.
   std::string relativeTag(StringRef base, StringRef path) const;
   std::string contexts(Operation *op, TagAttr tag) const;
-  void addForeignKeys(Operation *op, TagAttr tag, Metadata &metadata) const;
-  void embedNode(Operation *op, TagAttr tag) const;
+  const Place &placeOf(StringAttr base, StringRef path);
+  void addForeignKeys(Operation *op, const Place &place,
+                      Metadata &metadata) const;
+  void embedNode(Operation *op, TagAttr tag);
   void embedAttributes(Operation *op, TagAttr tag) const;
   void embedParameter(Value value, Attribute parameter, Attribute users,
                       Metadata &metadata) const;
@@ -225,67 +238,79 @@ static std::string quoted(StringRef text) {
   return result + "'";
 }
 
-/// What the torch.export-based exporter notes: the modules from the root down,
-/// and the node itself.
-void Embedder::addForeignKeys(Operation *op, TagAttr tag,
-                              Metadata &metadata) const {
-  StringAttr outlined = outlinedModule(op);
+const Embedder::Place &Embedder::placeOf(StringAttr outlined, StringRef path) {
+  auto [it, isNew] = places[outlined].try_emplace(path);
+  Place &place = it->second;
+  if (!isNew)
+    return place;
   StringRef base = outlined ? outlined.getValue() : StringRef();
+  ModuleFrame frame(base);
+  place.tag =
+      Metadata::pair(context, "htp.tag",
+                     outlined ? relativeTag(base, path) : tagOf(path).str());
+  place.scope = Metadata::pair(context, "htp.scope", path);
+  std::string absolute = outlined ? frame.absolute(path) : path.str();
+  std::optional<ModuleId> exact = tree.find(absolute);
+  place.severalCalls = exact && tree[*exact].calls > 1;
+  // The modules from the root down.
   ModuleId top = tree.nearest(base);
   SmallVector<ModuleId> stack;
-  for (ModuleId id = tree.nearest(ModuleFrame(base).absolute(tag.getPath()));;
+  for (ModuleId id = tree.nearest(frame.absolute(path));;
        id = tree[id].parent) {
     stack.push_back(id);
     if (id == ModuleTree::root() || id == top)
       break;
   }
-  std::string names = "[", classes = "[", spaces;
   for (ModuleId id : llvm::reverse(stack)) {
-    std::string path = ModuleFrame(base).relative(tree[id].path);
+    std::string below = frame.relative(tree[id].path);
     StringRef qualified = tree[id].qualified;
-    names += quoted(path) + ", ";
-    classes += quoted(qualified) + ", ";
-    spaces += path + ": " + qualified.str() + "/";
+    place.names += quoted(below) + ", ";
+    place.classes += quoted(qualified) + ", ";
+    place.spaces += below + ": " + qualified.str() + "/";
   }
-  StringRef name = getNodeName(op).empty() ? getOpType(op) : getNodeName(op);
-  names += quoted(name) + "]";
-  classes += quoted(getOpType(op)) + "]";
-  spaces += (name + ": " + getOpType(op)).str();
+  return place;
+}
 
+/// What the torch.export-based exporter notes: the modules from the root down,
+/// and the node itself.
+void Embedder::addForeignKeys(Operation *op, const Place &place,
+                              Metadata &metadata) const {
+  StringRef type = getOpType(op), name = getNodeName(op);
+  if (name.empty())
+    name = type;
   SmallVector<StringRef> added;
-  auto addMissing = [&](StringRef key, std::string value) {
+  auto addMissing = [&](StringRef key, const Twine &value) {
     if (metadata.find(key))
       return;
-    metadata.add(key, std::move(value));
+    SmallString<256> text;
+    metadata.add(key, value.toStringRef(text));
     added.push_back(key);
   };
-  addMissing("namespace", spaces);
-  addMissing("pkg.torch.onnx.class_hierarchy", classes);
-  addMissing("pkg.torch.onnx.name_scopes", names);
+  addMissing("namespace", place.spaces + name + ": " + type);
+  addMissing("pkg.torch.onnx.class_hierarchy",
+             place.classes + quoted(type) + "]");
+  addMissing("pkg.torch.onnx.name_scopes", place.names + quoted(name) + "]");
   if (!added.empty())
     metadata.add(kAddedKey, llvm::join(added, ","));
 }
 
-void Embedder::embedNode(Operation *op, TagAttr tag) const {
-  Metadata metadata(op->getAttr(kMetadataAttr));
+void Embedder::embedNode(Operation *op, TagAttr tag) {
+  Metadata metadata(op->getAttr(kMetadataAttr), context);
   metadata.removeOurs();
-  StringAttr base = outlinedModule(op);
-  metadata.add("htp.tag", base ? relativeTag(base, tag.getPath())
-                               : tagOf(tag.getPath()).str());
-  metadata.add("htp.scope", tag.getPath().str());
-  std::optional<ModuleId> id = tree.find(
-      base ? ModuleFrame(base).absolute(tag.getPath()) : tag.getPath().str());
-  if (tag.getCall() || (id && tree[*id].calls > 1))
+  const Place &place = placeOf(outlinedModule(op), tag.getPath());
+  metadata.add(place.tag);
+  metadata.add(place.scope);
+  if (tag.getCall() || place.severalCalls)
     metadata.add("htp.call", std::to_string(tag.getCall()));
   if (!tag.getEvidence().empty())
-    metadata.add("htp.evidence", tag.getEvidence().str());
+    metadata.add("htp.evidence", tag.getEvidence());
   metadata.add("htp.confidence", show(tag.getConfidenceValue()));
   if (!tag.getContexts().empty()) {
     metadata.add("htp.contexts", contexts(op, tag));
     if (!tag.getReason().empty())
-      metadata.add("htp.reason", tag.getReason().str());
+      metadata.add("htp.reason", tag.getReason());
   }
-  addForeignKeys(op, tag, metadata);
+  addForeignKeys(op, place, metadata);
   setMetadata(op, metadata);
 }
 
@@ -304,7 +329,7 @@ void Embedder::embedParameter(Value value, Attribute parameter, Attribute users,
                               Metadata &metadata) const {
   metadata.removeOurs();
   if (auto path = dyn_cast_or_null<StringAttr>(parameter))
-    metadata.add("htp.parameter", path.str());
+    metadata.add("htp.parameter", path.getValue());
   SmallVector<StringRef> readers = taggedReaders(value);
   if (auto paths = dyn_cast_or_null<ArrayAttr>(users); paths && readers.empty())
     for (auto path : paths.getAsRange<StringAttr>())
@@ -318,17 +343,17 @@ void Embedder::embedParameter(Value value, Attribute parameter, Attribute users,
   for (StringRef name : names)
     list.push_back(name);
   metadata.add("htp.tags",
-               llvm::formatv("{0}", llvm::json::Value(std::move(list))));
+               llvm::formatv("{0}", llvm::json::Value(std::move(list))).str());
 }
 
 void Embedder::embedModel() {
-  Metadata metadata(module->getAttr(kMetadataAttr));
+  Metadata metadata(module->getAttr(kMetadataAttr), context);
   // Tagged before: the version before that is still the model's own.
   std::string version;
-  if (const std::string *before = metadata.find(kIRVersionKey))
-    version = *before;
+  if (StringAttr before = metadata.find(kIRVersionKey))
+    version = before.str();
   metadata.removeOurs();
-  metadata.add("htp.hierarchy", llvm::formatv("{0}", treeToJSON(tree)));
+  metadata.add("htp.hierarchy", treeToJSON(tree));
   auto current = module->getAttrOfType<IntegerAttr>(kIRVersion);
   if (current && current.getValue().getSExtValue() < kMetadataIRVersion &&
       storage == TagStorage::Metadata) {
@@ -346,7 +371,7 @@ void Embedder::embedModel() {
 void Embedder::run() {
   module->walk([&](Operation *op) {
     if (isInitializer(op) && op->getNumResults() == 1) {
-      Metadata metadata(op->getAttr(kMetadataAttr));
+      Metadata metadata(op->getAttr(kMetadataAttr), context);
       embedParameter(op->getResult(0), op->getAttr(kParameterAttr),
                      op->getAttr(kUsersAttr), metadata);
       setMetadata(op, metadata);
@@ -358,7 +383,7 @@ void Embedder::run() {
     }
   });
   forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
-    Metadata metadata(function.getArgAttr(i, kMetadataAttr));
+    Metadata metadata(function.getArgAttr(i, kMetadataAttr), context);
     embedParameter(function.getArgument(i),
                    function.getArgAttr(i, kParameterAttr),
                    function.getArgAttr(i, kUsersAttr), metadata);
@@ -368,9 +393,13 @@ void Embedder::run() {
   });
   embedModel();
   module->walk([&](Operation *op) {
-    op->removeAttr(kTagAttr);
-    op->removeAttr(kParameterAttr);
-    op->removeAttr(kUsersAttr);
+    NamedAttrList kept;
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      if (!llvm::is_contained({kTagAttr, kParameterAttr, kUsersAttr},
+                              attr.getName().getValue()))
+        kept.append(attr);
+    if (kept.getAttrs().size() != op->getDiscardableAttrDictionary().size())
+      op->setDiscardableAttrs(kept.getDictionary(context));
     op->setLoc(stripScopes(op->getLoc()));
   });
   findHierarchy(module).erase();
@@ -391,18 +420,18 @@ void embedTags(mlir::ModuleOp module, TagStorage storage) {
 //===----------------------------------------------------------------------===//
 
 void removeEmbeddedTags(mlir::ModuleOp module) {
-  Metadata model(module->getAttr(kMetadataAttr));
+  Metadata model(module->getAttr(kMetadataAttr), module.getContext());
   int64_t version;
-  if (const std::string *before = model.find(kIRVersionKey))
+  if (StringAttr before = model.find(kIRVersionKey))
     if (auto current = module->getAttrOfType<IntegerAttr>(kIRVersion);
-        current && !StringRef(*before).getAsInteger(10, version))
+        current && !before.getValue().getAsInteger(10, version))
       module->setAttr(kIRVersion, IntegerAttr::get(current.getType(), version));
-  auto remove = [](Attribute attr) {
-    Metadata metadata(attr);
+  auto remove = [&](Attribute attr) {
+    Metadata metadata(attr, module.getContext());
     metadata.removeOurs();
     return metadata;
   };
-  bool inAttributes = model.find(kStorageKey);
+  bool inAttributes = static_cast<bool>(model.find(kStorageKey));
   module->walk([&](Operation *op) {
     if (Attribute attr = op->getAttr(kMetadataAttr))
       setMetadata(op, remove(attr));
@@ -431,14 +460,16 @@ llvm::Expected<std::optional<ModuleTree>> embeddedTree(mlir::ModuleOp module) {
 static SmallVector<ContextAttr> readContexts(MLIRContext *context,
                                              StringRef text) {
   SmallVector<ContextAttr> contexts;
-  llvm::Expected<llvm::json::Value> value = parseJSON(text);
-  if (!value) {
-    llvm::consumeError(value.takeError());
+  if (text.empty())
+    return contexts;
+  llvm::Expected<JSONDocument> document = parseJSON(text);
+  if (!document) {
+    llvm::consumeError(document.takeError());
     return contexts;
   }
-  const llvm::json::Array *list = value->getAsArray();
-  for (const llvm::json::Value &entry : list ? *list : llvm::json::Array()) {
-    const llvm::json::Object *object = entry.getAsObject();
+  const JSONArray *list = document->root().getAsArray();
+  for (const JSONValue &entry : list ? *list : JSONArray()) {
+    const JSONObject *object = entry.getAsObject();
     auto scope = object ? object->getString("scope") : std::nullopt;
     if (!scope)
       continue;
@@ -461,7 +492,7 @@ TagAttr embeddedTag(Operation *op) {
   double confidence = 1.0;
   if (text("htp.call").getAsInteger(10, call))
     call = 0;
-  if (text("htp.confidence").getAsDouble(confidence))
+  if (!llvm::to_float(text("htp.confidence"), confidence))
     confidence = 1.0;
   return TagAttr::get(op->getContext(), scope, call, text("htp.evidence"),
                       confidence, text("htp.reason"),
@@ -487,10 +518,10 @@ LogicalResult liftTags(mlir::ModuleOp module) {
     }
   });
   forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
-    Metadata metadata(function.getArgAttr(i, kMetadataAttr));
-    if (const std::string *path = metadata.find(kParameterAttr))
-      function.setArgAttr(i, kParameterAttr,
-                          StringAttr::get(module.getContext(), *path));
+    Metadata metadata(function.getArgAttr(i, kMetadataAttr),
+                      module.getContext());
+    if (StringAttr path = metadata.find(kParameterAttr))
+      function.setArgAttr(i, kParameterAttr, path);
   });
   removeEmbeddedTags(module);
   toIR(**tree, module);

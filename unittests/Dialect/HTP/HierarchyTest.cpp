@@ -25,7 +25,7 @@ static const char *const kTree = R"({"version": 1, "modules": [
 ]})";
 
 static std::string text(const ModuleTree &tree) {
-  return llvm::formatv("{0}", treeToJSON(tree)).str();
+  return treeToJSON(tree);
 }
 
 TEST(Hierarchy, ATreeSurvivesTheIR) {
