@@ -3,6 +3,7 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -31,6 +32,13 @@ static int64_t integerOr0(DictionaryAttr metadata, StringRef key) {
 static size_t sourceCount(FusedLoc loc, DictionaryAttr metadata) {
   int64_t count = integerOr0(metadata, kSources);
   return std::clamp<int64_t>(count, 0, loc.getLocations().size());
+}
+
+/// What the scope was attached to. No original location is left where it was
+/// unknown: FusedLoc drops those.
+static Location withoutOwnScope(FusedLoc loc, DictionaryAttr metadata) {
+  return FusedLoc::get(loc.getContext(), loc.getLocations().drop_back(
+                                             sourceCount(loc, metadata)));
 }
 
 /// The scope that `loc` itself holds, not what lies inside it.
@@ -68,8 +76,31 @@ Location attachScope(Location loc, Scope scope, ArrayRef<Location> sources) {
   return FusedLoc::get(context, parts, metadata.getDictionary(context));
 }
 
+/// Whether a scope may lie in `loc` or below it. Nearly every location is a
+/// name and no more: looking at it is far cheaper than a walk over everything
+/// that a location can hold.
+static bool mayHoldScope(Location loc) {
+  return llvm::TypeSwitch<LocationAttr, bool>(loc)
+      .Case<UnknownLoc, FileLineColRange>([](auto) { return false; })
+      .Case([](NameLoc name) { return mayHoldScope(name.getChildLoc()); })
+      .Case([](CallSiteLoc site) {
+        return mayHoldScope(site.getCallee()) || mayHoldScope(site.getCaller());
+      })
+      .Case([](FusedLoc fused) {
+        return fused.getMetadata() ||
+               llvm::any_of(fused.getLocations(), mayHoldScope);
+      })
+      .Default(true);
+}
+
 SmallVector<Scope, 1> findScopes(Location loc) {
   SmallVector<Scope, 1> scopes;
+  if (!mayHoldScope(loc))
+    return scopes;
+  // What attachScope makes, around a location without scopes.
+  if (std::optional<Scope> scope = ownScope(loc);
+      scope && llvm::none_of(cast<FusedLoc>(loc).getLocations(), mayHoldScope))
+    return {*scope};
   loc->walk([&](Location inner) {
     std::optional<Scope> scope = ownScope(inner);
     if (scope && !is_contained(scopes, *scope))
@@ -85,16 +116,16 @@ std::optional<Scope> findScope(Location loc) {
 }
 
 Location stripScopes(Location loc) {
+  while (DictionaryAttr metadata = ownMetadata(loc))
+    loc = withoutOwnScope(cast<FusedLoc>(loc), metadata);
+  if (!mayHoldScope(loc))
+    return loc;
   AttrTypeReplacer replacer;
   replacer.addReplacement([](LocationAttr inner) -> std::optional<Attribute> {
     DictionaryAttr metadata = ownMetadata(inner);
     if (!metadata)
       return std::nullopt;
-    auto fused = cast<FusedLoc>(inner);
-    // No original location is left where it was unknown: FusedLoc drops those.
-    return Attribute(FusedLoc::get(
-        inner.getContext(),
-        fused.getLocations().drop_back(sourceCount(fused, metadata))));
+    return Attribute(withoutOwnScope(cast<FusedLoc>(inner), metadata));
   });
   return cast<LocationAttr>(replacer.replace(LocationAttr(loc)));
 }
