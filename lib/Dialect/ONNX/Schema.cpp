@@ -134,15 +134,17 @@ bool htp::onnx::isReservedAttrName(StringRef name) {
          name == "input_dim_params";
 }
 
-DictionaryAttr htp::onnx::getAllAttrs(Operation *op) {
+NamedAttrList htp::onnx::getAllAttrs(Operation *op) {
+  NamedAttrList attrs;
   if (op->isRegistered())
-    return op->getAttrDictionary();
-  auto properties =
-      dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
-  if (!properties)
-    return op->getAttrDictionary();
-  NamedAttrList attrs(properties);
-  for (NamedAttribute attr : op->getAttrDictionary())
-    attrs.set(attr.getName(), attr.getValue());
-  return attrs.getDictionary(op->getContext());
+    op->getName().populateInherentAttrs(op, attrs);
+  else if (auto properties =
+               dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()))
+    attrs.append(properties.getValue());
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (op->isRegistered())
+      attrs.append(attr);
+    else
+      attrs.set(attr.getName(), attr.getValue());
+  return attrs;
 }

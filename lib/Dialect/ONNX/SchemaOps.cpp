@@ -177,7 +177,11 @@ public:
 
   std::optional<Attribute> getInherentAttr(Operation *op,
                                            StringRef name) override {
-    if (!inherent.contains(name) && !bookkeeping.contains(name))
+    // Asked for every attribute of every dialect: a look at the first letters
+    // saves most searches.
+    const llvm::StringSet<> &names =
+        name.starts_with("onnx") ? bookkeeping : inherent;
+    if (!names.contains(name))
       return std::nullopt;
     DictionaryAttr attrs = dict(op->getPropertiesStorage());
     return attrs ? attrs.get(name) : Attribute();
@@ -217,6 +221,10 @@ public:
     auto attrs = dyn_cast_or_null<DictionaryAttr>(attr);
     if (!attrs)
       return emitError() << "expects a dictionary of attributes";
+    if (!dict(properties)) {
+      dict(properties) = attrs;
+      return success();
+    }
     // The parser comes here after it has set the attributes in braces, some of
     // which are properties too.
     NamedAttrList all(dict(properties));

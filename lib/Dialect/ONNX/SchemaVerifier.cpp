@@ -104,7 +104,7 @@ static StringRef describe(AttributeProto::AttributeType type) {
 
 static LogicalResult verifyAttributes(Operation *op, const OpSchema &schema) {
   const auto &declared = schema.attributes();
-  for (NamedAttribute attr : op->getAttrDictionary()) {
+  for (NamedAttribute attr : getAllAttrs(op)) {
     StringRef name = attr.getName();
     // Tags as attributes (--tag-storage=attribute) are on any operator.
     if (isReservedAttrName(name) || name == "source_module" ||
@@ -172,7 +172,7 @@ static bool fits(Operation *op, const OpSchema &schema) {
   if (inputs < schema.min_input() || inputs > schema.max_input() ||
       outputs < schema.min_output() || outputs > schema.max_output())
     return false;
-  return llvm::all_of(op->getAttrDictionary(), [&](NamedAttribute attr) {
+  return llvm::all_of(getAllAttrs(op), [&](NamedAttribute attr) {
     return isReservedAttrName(attr.getName()) ||
            schema.attributes().count(attr.getName().str());
   });

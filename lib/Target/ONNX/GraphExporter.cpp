@@ -3,6 +3,7 @@
 #include "GraphExporter.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/IR/Schema.h"
 #include "NodeOrder.h"
 #include "Tensors.h"
 #include "Types.h"
@@ -297,11 +298,12 @@ LogicalResult GraphExporter::exportInitializer(Operation *op,
     return success();
   }
   NamedAttrList rest;
-  for (NamedAttribute attr :
-       withoutPrefix(op->getAttrDictionary(), op->getContext()))
-    if (attr.getName() == "storage" || attr.getName() == "unknown_fields" ||
-        TensorProto::descriptor()->FindFieldByName(attr.getName().str()))
-      rest.append(attr);
+  for (NamedAttribute attr : htp::onnx::getAllAttrs(op))
+    if (StringRef field = attr.getName();
+        field.consume_front("onnx.") &&
+        (field == "storage" || field == "unknown_fields" ||
+         TensorProto::descriptor()->FindFieldByName(field.str())))
+      rest.append(field, attr.getValue());
   TensorProto &tensor = *graph.add_initializer();
   tensor.set_name(name.str());
   std::string error;

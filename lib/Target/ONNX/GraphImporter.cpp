@@ -303,6 +303,16 @@ void GraphImporter::importValueInfos(const ValueInfos &infos, GraphInfo &info) {
     info.attrs.append("value_info", builder.getArrayAttr(entries));
 }
 
+/// Left to MLIR, each property would be set on its own: as many dictionaries
+/// that nobody needs as the operation has properties.
 Operation *GraphImporter::create(OperationState &state) {
+  ArrayRef<StringAttr> inherent = state.name.getAttributeNames();
+  NamedAttrList properties, discardable;
+  for (NamedAttribute attr : state.attributes)
+    (llvm::is_contained(inherent, attr.getName()) ? properties : discardable)
+        .append(attr);
+  state.attributes = std::move(discardable);
+  if (!properties.empty())
+    state.propertiesAttr = properties.getDictionary(context);
   return builder.create(state);
 }

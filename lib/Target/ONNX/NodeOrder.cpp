@@ -38,21 +38,25 @@ std::vector<int> htp::sortNodes(const NodeProtos &nodes) {
     for (const std::string &output : nodes[i].output())
       if (!output.empty())
         producers.try_emplace(output, i);
-  std::vector<std::vector<int>> users(nodes.size());
-  std::vector<int> waitsFor(nodes.size());
+  auto forEachEdge = [&](llvm::function_ref<void(int from, int to)> visit) {
+    for (int i = 0; i < nodes.size(); ++i)
+      forEachUse(nodes[i], [&](StringRef name) {
+        auto it = producers.find(name);
+        if (it != producers.end() && it->second != i)
+          visit(it->second, i);
+      });
+  };
   bool isSorted = true;
-  for (int i = 0; i < nodes.size(); ++i)
-    forEachUse(nodes[i], [&](StringRef name) {
-      auto it = producers.find(name);
-      if (it == producers.end() || it->second == i)
-        return;
-      users[it->second].push_back(i);
-      ++waitsFor[i];
-      isSorted &= it->second < i;
-    });
+  forEachEdge([&](int from, int to) { isSorted &= from < to; });
   if (isSorted)
     return {};
 
+  std::vector<std::vector<int>> users(nodes.size());
+  std::vector<int> waitsFor(nodes.size());
+  forEachEdge([&](int from, int to) {
+    users[from].push_back(to);
+    ++waitsFor[to];
+  });
   // Always the first of those that can come next.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int i = 0; i < nodes.size(); ++i)
