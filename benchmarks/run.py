@@ -1,183 +1,277 @@
 #!/usr/bin/env python3
-"""What a pass through htp-opt costs, beside `cp` and Python's onnx.
+"""What HTP costs in time and memory, each figure beside its limit.
 
-    benchmarks/run.py --bin build/bin [--check]
+    benchmarks/run.py --bin build/bin [--full] [--check] [--only PART ...]
 
-Two models: one with 438 MB of weights inside, as large as BERT-base, and one
-with 8 GB of external data (a sparse file). Times are the best of several runs
-that take turns, so that a busy moment hits all of them; memory is the highest
-resident set of the process. With --check the exit code says whether the bounds
-hold.
+Parts:
+    copy      a pass through htp-opt, beside cp and Python's onnx
+    trace     htp-trace on BERT-base, beside loading LibTorch
+    tag       --htp-tag with a trace, beyond import and export, as the model grows
+    outline   --htp-outline, the same
+    json      DAG and metadata JSON, beside the import
+
+Commands that are compared take turns, so that a busy moment hits all of them; of several runs the
+least time and the highest memory count. Beside cp time is that of the clock, elsewhere that of all
+processors together. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
+--check the exit code says whether all limits hold.
 """
 
 import argparse
-import os
+import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
-MB = 1_000_000
-EMBEDDED_LAYERS = 58  # of 7.55 MB: 438 MB
-EXTERNAL_LAYERS = 32  # of 256 MiB: 8 GiB
+from measure import MB, Figure, compare, execute, show, table
 
+HERE = pathlib.Path(__file__).parent
 PYTHON_COPY = "import onnx, sys; onnx.save(onnx.load(sys.argv[1]), sys.argv[2])"
 
 
-def chain(shape, layers, weight):
-    """x @ w0 @ w1 …: `weight` fills in the data of each tensor."""
-    from onnx import TensorProto, helper
+class Bench:
+    """The programs, a folder for models, and how thorough to be."""
 
-    nodes, tensors = [], []
-    for i in range(layers):
-        tensor = TensorProto(name=f"layer.{i}.weight", dims=shape, data_type=TensorProto.FLOAT)
-        weight(i, tensor)
-        tensors.append(tensor)
-        nodes.append(
-            helper.make_node("MatMul", [f"v{i}", tensor.name], [f"v{i + 1}"], name=f"/{i}/MatMul")
-        )
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        nodes,
-        "main_graph",
-        [value("v0", TensorProto.FLOAT, [1, shape[0]])],
-        [value(f"v{layers}", TensorProto.FLOAT, [1, shape[1]])],
-        tensors,
+    def __init__(self, programs, folder, full, rounds):
+        self.htp_opt, self.htp_trace = programs / "htp-opt", programs / "htp-trace"
+        self.folder, self.full, self.rounds = folder, full, rounds
+        self.sizes = [10_000, 100_000, 500_000] if full else [10_000, 100_000]
+
+    def make(self, kind, path, *arguments):
+        command = [sys.executable, HERE / "models.py", kind, path, *map(str, arguments)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return path
+
+    def layers(self, kind, nodes):
+        folder = self.folder / f"{kind}-{nodes}"
+        return folder if folder.exists() else self.make(kind, folder, nodes)
+
+    def tagged(self, nodes):
+        """A model of about so many nodes with tags."""
+        folder = self.layers("named", nodes)
+        target = folder / "tagged.onnx"
+        if not target.exists():
+            trace = f"--htp-tag=trace={folder / 'trace.json'}"
+            execute([self.htp_opt, folder / "model.onnx", trace, "-o", target])
+        return target
+
+    def rounds_for(self, nodes):
+        return self.rounds if nodes <= 100_000 else 1
+
+
+# --------------------------------------------------------------------------------------------------
+# Copying
+# --------------------------------------------------------------------------------------------------
+
+
+def copy_embedded(bench):
+    source = bench.make("embedded", bench.folder / "embedded.onnx")
+    target, size = bench.folder / "out.onnx", source.stat().st_size
+
+    def prepare():
+        # What the command before left for the disk is not this one's time.
+        subprocess.run(["sync"], check=True)
+        target.unlink(missing_ok=True)
+
+    runs = compare(
+        {
+            "cp": ["cp", source, target],
+            "htp-opt": [bench.htp_opt, source, "-o", target],
+            "onnx": [sys.executable, "-c", PYTHON_COPY, source, target],
+        },
+        bench.rounds,
+        prepare,
     )
-    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
-
-
-def make_embedded(path):
-    import numpy
-    import onnx
-
-    side = 1374
-    generator = numpy.random.default_rng(0)
-
-    def weight(_, tensor):
-        tensor.raw_data = generator.random((side, side), numpy.float32).tobytes()
-
-    onnx.save(chain([side, side], EMBEDDED_LAYERS, weight), path)
-
-
-def make_external(path):
-    import onnx
-    from onnx import TensorProto
-
-    side = 8192
-    size = side * side * 4
-
-    def weight(i, tensor):
-        tensor.data_location = TensorProto.EXTERNAL
-        entries = {"location": "weights.bin", "offset": str(i * size), "length": str(size)}
-        for key, value in entries.items():
-            tensor.external_data.add(key=key, value=value)
-
-    onnx.save(chain([side, side], EXTERNAL_LAYERS, weight), path)
-    data = path.parent / "weights.bin"
-    data.touch()
-    os.truncate(data, EXTERNAL_LAYERS * size)
-
-
-def make(function, path):
-    """In a process of its own: a child's memory counts from what its parent had."""
-    child = os.fork()
-    if child == 0:
-        function(path)
-        os._exit(0)
-    if os.waitpid(child, 0)[1] != 0:
-        sys.exit(f"failed: {function.__name__}")
-
-
-def measure(command):
-    """Seconds and bytes of one run."""
-    start = time.perf_counter()
-    process = subprocess.Popen([str(part) for part in command])
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"failed: {' '.join(map(str, command))}")
-    return seconds, usage.ru_maxrss * 1024
-
-
-def compare(commands, output, rounds):
-    """The best time and the highest memory of each command, taking turns."""
-    best = {name: (float("inf"), 0) for name in commands}
-    for _ in range(rounds):
-        for name, command in commands.items():
-            # What the command before left for the disk is not this one's time.
-            os.sync()
-            output.unlink(missing_ok=True)
-            seconds, memory = measure(command)
-            best[name] = min(best[name][0], seconds), max(best[name][1], memory)
-    return best
-
-
-def bench_embedded(htp_opt, folder, rounds):
-    source, target = folder / "embedded.onnx", folder / "out.onnx"
-    make(make_embedded, source)
-    size = source.stat().st_size
-    commands = {
-        "cp": ["cp", source, target],
-        "htp-opt": [htp_opt, source, "-o", target],
-        "Python onnx": [sys.executable, "-c", PYTHON_COPY, source, target],
-    }
-    best = compare(commands, target, rounds)
-    cp = best["cp"][0]
-    print(f"{size / MB:.0f} MB embedded        time    x cp     memory   x size")
-    for name, (seconds, memory) in best.items():
-        print(
-            f"  {name:20} {seconds:6.2f} s {seconds / cp:6.2f} {memory / MB:8.0f} MB {memory / size:7.2f}"
-        )
-    seconds, memory = best["htp-opt"]
+    cp, ours, python = runs["cp"].wall, runs["htp-opt"], runs["onnx"]
+    beside = (
+        f"{ours.wall / cp:.1f} x cp ({cp:.2f} s); Python's onnx {python.wall / cp:.1f} x cp, "
+        f"{python.memory / size:.2f} x size"
+    )
+    name = f"{size / MB:.0f} MB model through htp-opt"
     return [
-        (f"time at most 2 x cp + 0.2 s = {2 * cp + 0.2:.2f} s", seconds <= 2 * cp + 0.2),
-        (f"memory at most 1.25 x size = {1.25 * size / MB:.0f} MB", memory <= 1.25 * size),
+        Figure(f"{name}: time", ours.wall, 2 * cp + 0.2, "s", beside),
+        Figure(f"{name}: memory", ours.memory / size, 1.25, "x size"),
     ]
 
 
-def bench_external(htp_opt, folder, rounds):
-    beside = folder / "external"
+def copy_external(bench):
+    beside, other = bench.folder / "external", bench.folder / "elsewhere"
     beside.mkdir()
-    other = folder / "elsewhere"
-    source = beside / "external.onnx"
-    make(make_external, source)
-    bounds = []
-    print("\n8 GB external (sparse)    time              memory")
-    for label, target in (
-        ("same folder", beside / "out.onnx"),
-        ("another folder", other / "out.onnx"),
-    ):
-        seconds, memory = float("inf"), 0
-        for _ in range(rounds):
-            shutil.rmtree(other, ignore_errors=True)
-            other.mkdir()
-            run = measure([htp_opt, source, "-o", target])
-            seconds, memory = min(seconds, run[0]), max(memory, run[1])
-        print(f"  {label:20} {seconds:6.2f} s        {memory / MB:8.0f} MB")
-        bounds.append((f"{label}: under 1 s and 300 MB", seconds < 1 and memory < 300 * MB))
-    return bounds
+    source = bench.make("external", beside / "model.onnx")
+
+    def prepare():
+        shutil.rmtree(other, ignore_errors=True)
+        other.mkdir()
+
+    runs = compare(
+        {
+            place: [bench.htp_opt, source, "-o", folder / "out.onnx"]
+            for place, folder in (("same folder", beside), ("another folder", other))
+        },
+        bench.rounds,
+        prepare,
+    )
+    figures = []
+    for place, run in runs.items():
+        name = f"8 GB of external data, {place}"
+        figures.append(Figure(f"{name}: time", run.wall, 1, "s"))
+        figures.append(Figure(f"{name}: memory", run.memory / MB, 300, "MB"))
+    return figures
+
+
+def bench_copy(bench):
+    return copy_embedded(bench) + copy_external(bench)
+
+
+# --------------------------------------------------------------------------------------------------
+# Tracing
+# --------------------------------------------------------------------------------------------------
+
+
+def bench_trace(bench):
+    bench.make("bert", bench.folder)
+    target = bench.folder / "trace.json"
+    figures = []
+    for archive in (bench.folder / "bert.pt", bench.folder / "bert.pt2"):
+        size = archive.stat().st_size
+        command = [bench.htp_trace, archive, "-o", target]
+        runs = compare(
+            {
+                "load": [bench.htp_trace, "--version"],
+                "hash": command,
+                "skip": [*command, "--no-hash"],
+            },
+            bench.rounds,
+        )
+        load = runs["load"].wall
+        name = f"htp-trace on BERT-base {archive.suffix} ({size / MB:.0f} MB)"
+        beside = f"loading LibTorch takes {load:.2f} s"
+        figures += [
+            Figure(f"{name}: time", runs["hash"].wall, 2, "s", beside),
+            Figure(
+                f"{name}: --no-hash, beyond loading LibTorch", runs["skip"].wall - load, 0.3, "s"
+            ),
+            Figure(f"{name}: memory", runs["hash"].memory / size, 1.25, "x size"),
+        ]
+    return figures
+
+
+# --------------------------------------------------------------------------------------------------
+# Passes, as the model grows
+# --------------------------------------------------------------------------------------------------
+
+
+def growth(name, seconds, limit, beside):
+    """Figures for what the passes cost, by number of nodes."""
+    smallest = min(seconds)
+    figures = []
+    for nodes, cost in seconds.items():
+        if nodes == 100_000:
+            figures.append(Figure(f"{name} 100,000 nodes", cost, limit, "s", beside[nodes]))
+        if nodes > smallest:
+            ratio = (cost / nodes) / (seconds[smallest] / smallest)
+            each = f"{1e6 * cost / nodes:.1f} us a node"
+            figures.append(
+                Figure(f"{name}: cost a node, {smallest:,} to {nodes:,}", ratio, 1.5, "x", each)
+            )
+    return figures
+
+
+def beyond(bench, source, target, nodes, options):
+    """Seconds that `options` add to a pass through htp-opt, and a note on the latter."""
+    command = [bench.htp_opt, source, "-o", target]
+    runs = compare({"plain": command, "with": [*command, *options]}, bench.rounds_for(nodes))
+    plain, passes = runs["plain"].cpu, runs["with"].cpu
+    return passes - plain, f"import and export take {plain:.2f} s"
+
+
+def rightness(folder, tagged):
+    """The share of nodes whose module is right."""
+    code = (
+        "import json, onnx, sys\n"
+        "truth = json.load(open(sys.argv[1]))\n"
+        "nodes = onnx.load(sys.argv[2]).graph.node\n"
+        "scopes = [{p.key: p.value for p in n.metadata_props}.get('htp.scope') for n in nodes]\n"
+        "print(sum(a == b for a, b in zip(scopes, truth)) / len(truth))"
+    )
+    command = [sys.executable, "-c", code, folder / "truth.json", tagged]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def bench_tag(bench):
+    seconds, beside = {}, {}
+    for nodes in bench.sizes:
+        folder = bench.layers("layers", nodes)
+        source, target = folder / "model.onnx", folder / "out.onnx"
+        options = [f"--htp-tag=trace={folder / 'trace.json'}"]
+        seconds[nodes], note = beyond(bench, source, target, nodes, options)
+        beside[nodes] = f"{note}; {rightness(folder, target):.1%} right"
+    return growth("tagging without names", seconds, 3, beside)
+
+
+def bench_outline(bench):
+    seconds, beside = {}, {}
+    for nodes in bench.sizes:
+        source = bench.tagged(nodes)
+        target = source.with_name("out.onnx")
+        seconds[nodes], beside[nodes] = beyond(bench, source, target, nodes, ["--htp-outline"])
+    return growth("outlining", seconds, 2, beside)
+
+
+def bench_json(bench):
+    nodes = 1_000_000 if bench.full else 100_000
+    source = bench.tagged(nodes)
+    sides = [f"--{kind}={source.with_name(kind)}" for kind in ("dag-json", "op-metadata")]
+    runs = compare(
+        # An empty name: nothing is written.
+        {"import": [bench.htp_opt, source, "-o="], "json": [bench.htp_opt, source, "-o=", *sides]},
+        bench.rounds_for(nodes),
+    )
+    seconds = runs["json"].cpu - runs["import"].cpu
+    name = f"DAG and metadata JSON of {nodes:,} nodes"
+    beside = (
+        f"the import takes {runs['import'].cpu:.1f} s, {show(runs['import'].memory / MB, 'MB')}"
+    )
+    return [
+        Figure(f"{name}: time", seconds, 20 * nodes / 1_000_000, "s", beside),
+        Figure(
+            f"{name}: memory", runs["json"].memory / runs["import"].memory, 1.5, "x the import's"
+        ),
+    ]
+
+
+PARTS = {
+    "copy": bench_copy,
+    "trace": bench_trace,
+    "tag": bench_tag,
+    "outline": bench_outline,
+    "json": bench_json,
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--bin", type=pathlib.Path, default="build/bin", help="folder of htp-opt")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--check", action="store_true", help="fail where a bound does not hold")
+    parser.add_argument("--full", action="store_true", help="500,000 and 1,000,000 nodes too")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each command")
+    parser.add_argument("--check", action="store_true", help="fail where a limit does not hold")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the figures as JSON")
     parser.add_argument("--folder", help="where to put the models (default: a temporary folder)")
     options = parser.parse_args()
-    htp_opt = options.bin / "htp-opt"
+    figures = []
     with tempfile.TemporaryDirectory(prefix="htp-bench-", dir=options.folder) as folder:
-        folder = pathlib.Path(folder)
-        bounds = bench_embedded(htp_opt, folder, options.rounds)
-        bounds += bench_external(htp_opt, folder, options.rounds)
-    print()
-    for text, holds in bounds:
-        print(f"{'ok  ' if holds else 'FAIL'} {text}")
-    if options.check and not all(holds for _, holds in bounds):
+        bench = Bench(options.bin, pathlib.Path(folder), options.full, options.rounds)
+        for part in options.only:
+            print(f"measuring: {part} …", file=sys.stderr, flush=True)
+            figures += PARTS[part](bench)
+    print(table(figures))
+    if options.json:
+        options.json.write_text(json.dumps([vars(figure) for figure in figures], indent=1))
+    if options.check and not all(figure.holds for figure in figures):
         sys.exit(1)
 
 

@@ -1,0 +1,95 @@
+"""Measuring processes, and the table of what was measured."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+
+MB = 1_000_000
+
+
+@dataclasses.dataclass
+class Run:
+    """The least time and the highest memory of a command's runs."""
+
+    wall: float = float("inf")
+    cpu: float = float("inf")
+    memory: int = 0
+
+
+def execute(command):
+    """One run: seconds on the clock, seconds of all processors, highest resident set in bytes."""
+    start = time.perf_counter()
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def compare(commands, rounds, prepare=lambda: None):
+    """Runs the commands (by name) in turns, so that a busy moment hits all of them."""
+    best = {name: Run() for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            prepare()
+            run, known = execute(command), best[name]
+            best[name] = Run(
+                min(known.wall, run.wall),
+                min(known.cpu, run.cpu),
+                max(known.memory, run.memory),
+            )
+    return best
+
+
+@dataclasses.dataclass
+class Figure:
+    """What was measured, what it may be, and what else took how long in the same run."""
+
+    what: str
+    value: float
+    limit: float
+    unit: str
+    beside: str = ""
+
+    @property
+    def holds(self):
+        return self.value <= self.limit
+
+
+def show(value, unit):
+    return f"{value:.2f} {unit}" if value < 100 else f"{value:.0f} {unit}"
+
+
+def table(figures):
+    """The figures as Markdown, aligned so that it reads as well in a terminal."""
+    rows = [["", "measured", "limit", "of limit", "", "beside"]]
+    for figure in figures:
+        rows.append(
+            [
+                figure.what,
+                show(figure.value, figure.unit),
+                show(figure.limit, figure.unit),
+                f"{figure.value / figure.limit:.0%}",
+                "ok" if figure.holds else "MISSED",
+                figure.beside,
+            ]
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    right = (1, 2, 3)
+
+    def line(row):
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
+        ]
+        return ("| " + " | ".join(cells) + " |").rstrip()
+
+    rule = [
+        "-" * (width - 1) + ":" if column in right else "-" * width
+        for column, width in enumerate(widths)
+    ]
+    return "\n".join([line(rows[0]), line(rule), *map(line, rows[1:])])
