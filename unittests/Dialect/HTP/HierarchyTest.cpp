@@ -24,9 +24,7 @@ static const char *const kTree = R"({"version": 1, "modules": [
   {"path": "0", "class": "Block", "qualified": "demo.Block", "torch_nn": false, "calls": 1, "parameters": []}
 ]})";
 
-static std::string text(const ModuleTree &tree) {
-  return treeToJSON(tree);
-}
+static std::string text(const ModuleTree &tree) { return treeToJSON(tree); }
 
 TEST(Hierarchy, ATreeSurvivesTheIR) {
   ModuleTree tree = llvm::cantFail(treeFromJSON(kTree));

@@ -51,9 +51,9 @@ llvm::SmallVector<llvm::StringRef> getRegionNames(mlir::Operation *op);
 bool isReservedAttrName(llvm::StringRef name);
 
 /// All attributes of the operation, also those that text gives as properties to
-/// one that no schema knows (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`). Unlike
-/// Operation::getAttrDictionary this makes no attribute that the context then
-/// keeps for ever.
+/// one that no schema knows (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`).
+/// Unlike Operation::getAttrDictionary this makes no attribute that the context
+/// then keeps for ever.
 mlir::NamedAttrList getAllAttrs(mlir::Operation *op);
 
 /// Checks the op against its schema: number of operands and results, attribute
