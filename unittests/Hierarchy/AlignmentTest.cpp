@@ -281,6 +281,26 @@ TEST(Alignment, SizesGoWithTheirReaders) {
             (std::vector<int32_t>{0, 1, 1, 1, 2, 2, 2, 0}));
 }
 
+/// Whoever takes the size of a tensor sees that tensor.
+TEST(Alignment, SizesAreTakenInSightOfTheirTensor) {
+  // 0: root, 1: stem, 2: the stem's projection, 3: head.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 2, {t}, model.parameter(60));
+  t = model.step("aten::relu", 1, {t});
+  t = model.step("aten::view", 0, {t});
+  t = model.step("aten::linear", 3, {t}, model.parameter(61));
+  model.program.outputs.push_back(model.step("aten::view", 0, {t}));
+  x = model.node("MatMul", {x, model.constant(60)});
+  int32_t s = model.node("Shape", {x}, ElementKind::Integer);
+  x = model.node("Relu", {x});
+  x = model.node("Reshape", {x, s});
+  x = model.node("MatMul", {x, model.constant(61)});
+  model.graph.outputs.push_back(model.node("Reshape", {x, s}));
+  EXPECT_EQ(model.modules({{-1}, {0}, {1}, {0}}),
+            (std::vector<int32_t>{2, 1, 1, 0, 3, 0}));
+}
+
 /// What an optimizer merged out of a step of each layer is what they share.
 static Model mergedMask(bool sharedLayer) {
   // 0: root, 1: encoder, 2: layers, 3 and 4 the layers or 3 their one module.

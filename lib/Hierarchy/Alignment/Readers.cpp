@@ -32,7 +32,8 @@ public:
               const Frames &frames, const Emissions &emissions,
               llvm::ArrayRef<Index> placed, Alignment &result)
       : observations(observations), states(states), frames(frames),
-        emissions(emissions), placed(placed), result(result) {
+        emissions(emissions), placed(placed), result(result),
+        shape(emissions.findOp("Shape")), gather(emissions.findOp("Gather")) {
     findTaken();
   }
 
@@ -42,6 +43,8 @@ private:
   void findTaken();
   Readers readersOf(Index n) const;
   bool sizeMoves(Index n, const Readers &readers) const;
+  Index sightOf(Index n) const;
+  Index target(Index n) const;
   Emits emits(Index state, Index n) const {
     return howEmits(emissions, states.list[state].kind, observations.list[n]);
   }
@@ -63,6 +66,7 @@ private:
   const Emissions &emissions;
   llvm::ArrayRef<Index> placed;
   Alignment &result;
+  Index shape, gather;
   /// Sizes that the program took as well, and what it made of them.
   std::vector<bool> taken;
 };
@@ -129,28 +133,59 @@ bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
   return (below || above) && (!readers.inOwn || readers.inCommon);
 }
 
+/// The frame in which the tensor is known whose size a node takes: it holds
+/// what makes the tensor and all that reads its contents. -1: takes no size.
+Index ReaderRules::sightOf(Index n) const {
+  if (observations.list[n].op == gather && observations.prev[n].size() == 1)
+    n = observations.prev[n].front(); // one dimension of a shape
+  if (observations.list[n].op != shape || observations.prev[n].size() != 1)
+    return -1;
+  Index made = observations.prev[n].front(), sight = -1;
+  if (observations.list[made].isInput || observations.list[made].size ||
+      belief(made).module < 0)
+    return -1;
+  for (Index m : observations.next[made]) {
+    if (observations.list[m].isOutput)
+      return -1;
+    if (observations.list[m].op == shape || belief(m).module < 0)
+      continue;
+    sight = frames.common(sight < 0 ? frameOf(made) : sight, frameOf(m));
+  }
+  return sight;
+}
+
+/// Where the readers say that the node belongs; -1 where they do not.
+Index ReaderRules::target(Index n) const {
+  const Observation &observation = observations.list[n];
+  Readers readers = readersOf(n);
+  if (readers.common < 0 || readers.common == frameOf(n))
+    return -1;
+  if (readers.allEmit && !readers.inOwn && !besideItsStep(n))
+    // Each reader's step emits such a node: one was kept for all.
+    return readers.oneModule ? readers.first : readers.common;
+  bool below = readers.several && frames.inside(readers.common, frameOf(n));
+  if ((observation.size && sizeMoves(n, readers)) ||
+      (isStray(n) && (observation.integer || below)))
+    return readers.common;
+  return -1;
+}
+
 void ReaderRules::apply(Index n) {
   const Observation &observation = observations.list[n];
   if (emits(placed[n], n) == Emits::Main && (!observation.size || taken[n]))
     return;
-  Readers readers = readersOf(n);
-  if (readers.common < 0 || readers.common == frameOf(n))
+  Index frame = target(n);
+  if (frame < 0 && taken[n])
     return;
-  Index target = -1;
-  if (readers.allEmit && !readers.inOwn && !besideItsStep(n))
-    // Each reader's step emits such a node: one was kept for all.
-    target = readers.oneModule ? readers.first : readers.common;
-  else if (observation.size && sizeMoves(n, readers))
-    target = readers.common;
-  else if (isStray(n) &&
-           (observation.integer ||
-            (readers.several && frames.inside(readers.common, frameOf(n)))))
-    target = readers.common;
-  if (target < 0)
+  if (frame < 0)
+    frame = frameOf(n);
+  if (Index sight = sightOf(n); sight >= 0 && !frames.inside(frame, sight))
+    frame = sight;
+  if (frame == frameOf(n))
     return;
   Belief &best = belief(n);
   result.nodes[observation.node].second = best;
-  best = {frames.module(target), frames.call(target), best.weight};
+  best = {frames.module(frame), frames.call(frame), best.weight};
 }
 
 void alignment::moveToReaders(const Observations &observations,
