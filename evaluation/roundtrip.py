@@ -5,7 +5,7 @@
 
 Suites: `data` (the files in the onnx package), `node` (what onnx.backend.test generates), `producers` (models of other tools),
 `corpus` (every file in the given export folders). Each model goes directly (.onnx -> .onnx), through MLIR text and
-through bytecode. Prints the count of each form, and every model that came back different. --in-process uses htp-roundtrip, which
+through bytecode. Prints the count of each form, how many of the inputs onnx.checker accepts and how many of their outputs, and every model that came back different. --in-process uses htp-roundtrip, which
 takes thousands of models through in one process, and judges them itself.
 """
 
@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx
@@ -31,6 +31,17 @@ class Suite:
     counts: dict
     total: int
     failures: list
+    checked: dict = field(default_factory=lambda: {"inputs": 0, "outputs": 0})
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{form} {n}" for form, n in self.counts.items())
+        line = f"{self.name}: of {self.total} models equal: {counts}"
+        if not self.checked["inputs"]:
+            return line
+        return (
+            f"{line}; onnx.checker accepts {self.checked['inputs']} inputs, "
+            f"and {self.checked['outputs']} of their outputs"
+        )
 
 
 def data_files(work: Path):
@@ -81,6 +92,14 @@ def external_files(path: Path) -> list[Path]:
     return [path.parent / e.value for t in tensors for e in t.external_data if e.key == "location"]
 
 
+def accepted(path: Path) -> bool:
+    try:
+        onnx.checker.check_model(str(path))
+    except Exception:
+        return False
+    return True
+
+
 def round_trip(programs: Path, source: Path, form: str, folder: Path) -> str:
     """What went wrong on the way through one form, or nothing."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,11 +126,18 @@ def run_suite(name: str, files: list[Path], programs: Path, work: Path, jobs: in
         for form in FORMS:
             folder = work / "out" / f"{name}-{index}-{form}"
             errors[form] = round_trip(programs, source, form, folder)
+            if form == "direct":
+                before = accepted(source)
+                after = before and accepted(folder / "out.onnx")
             shutil.rmtree(folder, ignore_errors=True)
-        return source, errors
+        return source, errors, before, after
 
     with ThreadPoolExecutor(jobs) as pool:
-        for source, errors in pool.map(one, enumerate(files)):
+        for source, errors, before, after in pool.map(one, enumerate(files)):
+            suite.checked["inputs"] += before
+            suite.checked["outputs"] += after
+            if before and not after:
+                suite.failures.append(f"{source.name}: onnx.checker no longer accepts it")
             for form, error in errors.items():
                 suite.counts[form] += not error
                 if error:
@@ -158,8 +184,7 @@ def main() -> int:
             suite = run_in_process(name, files, args.bin)
         else:
             suite = run_suite(name, files, args.bin, args.work, args.jobs)
-        counts = ", ".join(f"{form} {n}" for form, n in suite.counts.items())
-        print(f"{suite.name}: of {suite.total} models equal: {counts}", flush=True)
+        print(suite, flush=True)
         for line in suite.failures[: args.show]:
             print(f"  {line}")
         bad += len(suite.failures) + (suite.total == 0)

@@ -10,8 +10,7 @@ EXPECTED = {"data": 149, "node": 1884, "producers": 8}
 
 def check(suite, capsys):
     with capsys.disabled():
-        counts = ", ".join(f"{form} {n}" for form, n in suite.counts.items())
-        print(f"\nround trip, {suite.name}: of {suite.total} models equal: {counts}")
+        print(f"\nround trip, {suite}")
     assert not suite.failures, "\n".join(suite.failures[:20])
     assert set(suite.counts.values()) == {suite.total}
 

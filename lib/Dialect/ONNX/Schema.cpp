@@ -128,10 +128,10 @@ SmallVector<StringRef> htp::onnx::getRegionNames(Operation *op) {
 }
 
 bool htp::onnx::isReservedAttrName(StringRef name) {
-  // The last three are onnx-mlir's, on operations with regions.
+  // The last four are onnx-mlir's, on operations with regions.
   return name == kNodeName || name == kOutputNames || name.contains('.') ||
          name == "input_names" || name == "output_names" ||
-         name == "input_dim_params";
+         name == "input_dim_params" || name == "output_dim_params";
 }
 
 NamedAttrList htp::onnx::getAllAttrs(Operation *op) {

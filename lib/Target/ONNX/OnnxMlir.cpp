@@ -220,25 +220,34 @@ Value Converter::getNoValue(OpBuilder &builder, Operation *op) {
       builder, op->getLoc(), builder.getNoneType(), builder.getUnitAttr());
 }
 
-/// The names of a subgraph's inputs and outputs, as onnx-mlir has them.
+/// The names of a subgraph's inputs and outputs and of their dimensions, as
+/// onnx-mlir has them. Of several subgraphs it keeps what it said of one.
 static void addSubgraphNames(Operation *op, OperationState &state) {
   auto graphs = op->getAttrOfType<ArrayAttr>("onnx.graphs");
-  if (!graphs || graphs.empty())
+  auto first = graphs && !graphs.empty() ? dyn_cast<DictionaryAttr>(graphs[0])
+                                         : DictionaryAttr();
+  if (!first)
     return;
-  auto first = dyn_cast<DictionaryAttr>(graphs[0]);
-  auto add = [&](StringRef from, StringRef to) {
-    auto entries = first ? first.getAs<ArrayAttr>(from) : ArrayAttr();
+  Builder builder(op->getContext());
+  for (StringRef kind : {"input", "output"}) {
+    auto entries = first.getAs<ArrayAttr>((kind + "s").str());
     if (!entries)
-      return;
-    SmallVector<Attribute> names;
+      continue;
+    SmallVector<Attribute> names, dimParams;
     for (Attribute entry : entries) {
       auto dict = dyn_cast<DictionaryAttr>(entry);
       names.push_back(dict ? dict.get("name") : entry);
+      Attribute params = dict ? dict.get("dim_params") : Attribute();
+      dimParams.push_back(params ? params : builder.getStringAttr(""));
     }
-    state.addAttribute(to, ArrayAttr::get(op->getContext(), names));
-  };
-  add("inputs", "input_names");
-  add("outputs", "output_names");
+    auto isGiven = [&](Attribute params) {
+      return params != builder.getStringAttr("");
+    };
+    state.addAttribute((kind + "_names").str(), builder.getArrayAttr(names));
+    if (llvm::any_of(dimParams, isGiven))
+      state.addAttribute((kind + "_dim_params").str(),
+                         builder.getArrayAttr(dimParams));
+  }
 }
 
 static void addNodeName(Operation *op, OperationState &state) {

@@ -39,12 +39,12 @@ module attributes {onnx.ir_version = 8 : si64, onnx.opset_import = [{version = 1
     // CHECK: "onnx.If"(%{{.*}}) ({
     // CHECK:   onnx.Yield %{{.*}} : tensor<?x2xf32>
     // CHECK: }, {
-    // CHECK: }) {input_names = [], onnx_node_name = "if", output_names = ["r"]} : (tensor<i1>) -> tensor<?x2xf32>
+    // CHECK: }) {input_names = [], onnx_node_name = "if", output_dim_params = ["0:batch"], output_names = ["r"]} : (tensor<i1>) -> tensor<?x2xf32>
     %9 = "onnx.If"(%c) ({
       onnx.Yield %5 : tensor<?x2xf32>
     }, {
       onnx.Yield %6 : tensor<?x2xf32>
-    }) {onnx_node_name = "if", onnx.graphs = [{attribute = "then_branch", inputs = [], outputs = ["r"]}, {attribute = "else_branch", inputs = [], outputs = ["s"]}]} : (tensor<i1>) -> tensor<?x2xf32>
+    }) {onnx_node_name = "if", onnx.graphs = [{attribute = "then_branch", inputs = [], outputs = [{name = "r", dim_params = "0:batch"}]}, {attribute = "else_branch", inputs = [], outputs = ["s"]}]} : (tensor<i1>) -> tensor<?x2xf32>
     // A function of an outlined module is called as it is.
     // CHECK: call @Layer(%{{.*}}) {onnx_node_name = "layer"}
     %10 = func.call @Layer(%9) {onnx_node_name = "layer", htp.order = array<i64: 1>} : (tensor<?x2xf32>) -> tensor<?x2xf32>

@@ -29,7 +29,7 @@ func.func @main_graph(%arg0: tensor<?x4xf32> {onnx.dim_params = "0:batch", onnx.
     onnx.Yield %8 : tensor<?x2xf32>
   }, {
     onnx.Yield %4 : tensor<?x2xf32>
-  }) : (tensor<i1>) -> tensor<?x2xf32>
+  }) {output_names = ["r"], output_dim_params = ["0:batch"]} : (tensor<i1>) -> tensor<?x2xf32>
   // CHECK: "onnx.ConstantOfShape"(%{{.*}}) <{value = dense<1> : tensor<1xi64>}>
   %9 = onnx.Constant {value_ints = [2, 3]} : tensor<2xi64>
   %10 = onnx.ConstantOfShape(%9) {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<2x3xi64>
