@@ -145,8 +145,8 @@ def _with_torchscript(call: Call, folder: Path, settings: Settings) -> Path:
     raw, traced = folder / "raw.onnx", folder / _TRACE
 
     def captured(trace: Any) -> None:
-        with settings.step("trace", "writing the trace"), traced.open("w") as file:
-            json.dump(trace, file, separators=(",", ":"))
+        with settings.step("trace", "writing the trace"):
+            traced.write_text(json.dumps(trace, separators=(",", ":")), encoding="utf-8")
 
     try:
         with settings.step("export", "exporting with the torchscript exporter"):

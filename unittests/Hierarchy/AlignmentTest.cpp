@@ -396,6 +396,21 @@ TEST(Alignment, AnotherModelShows) {
   EXPECT_EQ(result.parametersFound, 0u);
 }
 
+/// A trace without weights knows no contents: what the model holds is neither
+/// found among them, nor a sign of another model.
+TEST(Alignment, ContentsThatNobodyKnows) {
+  Model model = chain(4);
+  for (Program::Parameter &parameter : model.program.parameters)
+    parameter.content.values = 0;
+  for (TensorContent &content : model.graph.constants)
+    content.values = 0;
+  Alignment result = align(model.graph, model.program);
+  EXPECT_EQ(result.parameters, 0u);
+  EXPECT_EQ(result.parametersFound, 0u);
+  for (auto [index, node] : llvm::enumerate(result.nodes))
+    EXPECT_EQ(node.best.module, int32_t(index / 2 + 1));
+}
+
 /// Twice the graph, at most about twice the time: nothing looks at all pairs.
 TEST(Alignment, CostGrowsWithTheGraphOnly) {
   auto seconds = [](int layers) {

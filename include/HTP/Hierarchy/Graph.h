@@ -21,7 +21,7 @@ enum class ElementKind : uint8_t { Unknown, Float, Integer, Bool };
 
 /// What a constant holds: enough to find it among a model's parameters.
 struct TensorContent {
-  /// Order-free fingerprint of the values; see Fingerprint.h.
+  /// Order-free fingerprint of the values (Fingerprint.h); 0: not known.
   uint64_t values = 0;
   int64_t elements = 0;
   llvm::SmallVector<int64_t, 4> shape;

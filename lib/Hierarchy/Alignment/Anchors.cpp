@@ -57,7 +57,8 @@ void AnchorFinder::indexParameters(Anchors &anchors) {
   for (auto [index, parameter] : llvm::enumerate(states.program.parameters)) {
     const TensorContent &content = parameter.content;
     bool isFloat = content.kind == ElementKind::Float;
-    if (content.elements < (isFloat ? kLeastElements : kLeastIntegers))
+    if (!content.values ||
+        content.elements < (isFloat ? kLeastElements : kLeastIntegers))
       continue;
     std::pair<uint64_t, int64_t> key(content.values, content.elements);
     owners[key].push_back(index);

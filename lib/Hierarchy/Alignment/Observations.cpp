@@ -116,7 +116,8 @@ Observations::Observations(const Graph &graph, const States &states,
   });
   llvm::DenseSet<ContentKey> known;
   for (const Program::Parameter &parameter : states.program.parameters)
-    known.insert({parameter.content.values, parameter.content.elements});
+    if (parameter.content.values)
+      known.insert({parameter.content.values, parameter.content.elements});
   auto isFolded = [&](const GraphNode &node) {
     return anyNorm && llvm::any_of(node.inputs, [&](Index value) {
              if (value < 0 || graph.values[value].constant < 0)

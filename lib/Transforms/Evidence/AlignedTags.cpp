@@ -21,10 +21,12 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
          int32_t(programTree[id].calls)});
 }
 
-/// Only constants that are as large as some parameter are worth reading.
+/// Only constants that are as large as some parameter whose contents are known
+/// are worth reading; a trace without weights spares the model's.
 void AlignedTags::findSizes() {
   for (const Program::Parameter &parameter : program.parameters)
-    sizes.insert(parameter.content.elements);
+    if (parameter.content.values)
+      sizes.insert(parameter.content.elements);
 }
 
 /// Tags that are there already are fixed points of the alignment. Those that
