@@ -60,6 +60,9 @@ struct CommandLine {
                      "load data files with two names"),
           clEnumValN(DataPlacement::Inline, "inline", "in the model itself")),
       cl::init(DataPlacement::Copy), cl::cat(category)};
+  // LLVM's own -h acts as soon as an unknown option begins with it: a mistyped
+  // --htp-… would print the help and succeed. This one waits for the rest.
+  cl::opt<bool> help{"h", cl::desc("Alias for --help"), cl::ValueDisallowed};
   std::deque<SideOutputOption> sides;
   std::vector<SessionOptions::Step> finalSteps, exportSteps;
 };
@@ -218,6 +221,10 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   hideForeignOptions(); // All that exist before MLIR registers its own.
   registerCLIOptions("htp-opt", registry);
   auto [input, output] = parseCLIOptions(argc, argv, overview());
+  if (commandLine().help) {
+    cl::PrintHelpMessage(/*Hidden=*/false, /*Categorized=*/true);
+    return 0;
+  }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (input == "-" && sys::Process::StandardInIsUserInput())
     errs() << "(reading from standard input; htp-opt --help shows how to use "
