@@ -2,18 +2,33 @@
 # environment of its own, where neither LibTorch nor ONNX's C++ library is: both
 # come from where `make setup` put them.
 
-set(python "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+set(root "${CMAKE_CURRENT_SOURCE_DIR}")
+set(python "${root}/.venv/bin/python")
 execute_process(
   COMMAND bash -c "source scripts/env.sh && printf '%s;%s' \"$HTP_ONNX_ROOT\" \"$HTP_COMPILER_LAUNCHER\""
-  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-  OUTPUT_VARIABLE environment COMMAND_ERROR_IS_FATAL ANY)
+  WORKING_DIRECTORY "${root}" OUTPUT_VARIABLE environment COMMAND_ERROR_IS_FATAL ANY)
 list(GET environment 0 onnx)
 list(GET environment 1 launcher)
-if(NOT EXISTS "${python}" OR NOT EXISTS "${onnx}/lib")
-  message(FATAL_ERROR "HTP is built with LLVM 22, LibTorch and ONNX's C++ library, "
-                      "which are not all here: run 'make setup' first, then 'pip install .' again")
+set(missing)
+if(NOT EXISTS "/usr/lib/llvm-22/lib/cmake/mlir/MLIRConfig.cmake")
+  list(APPEND missing "LLVM and MLIR 22")
+endif()
+if(NOT EXISTS "${python}")
+  list(APPEND missing "LibTorch (the .venv with PyTorch)")
+endif()
+if(NOT EXISTS "${onnx}/lib/cmake/ONNX/ONNXConfig.cmake")
+  list(APPEND missing "ONNX's C++ library")
+endif()
+if(missing)
+  list(JOIN missing ", " missing)
+  message(FATAL_ERROR "HTP is built with what is not here: ${missing}. "
+                      "Run 'make setup' in ${root} first, then 'pip install .' again")
 endif()
 set(Python3_EXECUTABLE "${python}" CACHE FILEPATH "The Python that has torch" FORCE)
+# As in scripts/env.sh: what a build in any other folder has compiled is not compiled again.
+if(launcher)
+  list(PREPEND launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${root}" CCACHE_NOHASHDIR=1)
+endif()
 set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}" CACHE STRING "" FORCE)
 # scikit-build-core puts its own paths in place of the preset's.
 list(APPEND CMAKE_PREFIX_PATH "/usr/lib/llvm-22" "${onnx}")

@@ -4,8 +4,8 @@
     dag_check.py [--bin build/bin] CORPUS [MODEL[/VARIANT] ...]
 
 Tags every model of CORPUS (see corpus/README.md) and checks, from the tagged ONNX file alone:
-  - every tag of tree.json that is not torch.nn's and whose module ran has an entry, and there are
-    no entries of other tags
+  - every tag of tree.json that is not torch.nn's and whose module ran, by the trace, has an entry,
+    and there are no entries of other tags
   - an entry has every operation of its module and of those below that is no Constant, in order
   - its edges are those of the graph between its operations, no more and no fewer
   - both JSON files fit their schemas, and a second run gives the same bytes
@@ -83,6 +83,29 @@ def expected(path):
     return entry, names
 
 
+def read_trace(programs, archive, tree, path):
+    """The trace of an archive. One of torch.export knows only the modules that ran; as htp.export
+    does, the others are added: a tag has the classes of all modules on the way to it."""
+    subprocess.run([programs / "htp-trace", archive, "-o", path], check=True)
+    trace = json.loads(path.read_text())
+    known = {module["path"]: module for module in trace["modules"]}
+    others = {alias for module in trace["modules"] for alias in module.get("aliases", ())}
+    trace["modules"] = [
+        known.get(m["path"])
+        or dict(
+            path=m["path"],
+            **{"class": m["cls"]},
+            qualified=m["qualified"],
+            torch_nn=m["torch_nn"],
+            calls=0,
+            parameters=[],
+        )
+        for m in tree
+        if m["path"] in known or m["path"] not in others
+    ]
+    path.write_text(json.dumps(trace))
+
+
 def check(source, trace, tree, programs, schemas):
     """What is wrong with the outputs for one model."""
     problems = []
@@ -106,11 +129,12 @@ def check(source, trace, tree, programs, schemas):
             errors = list(jsonschema.Draft202012Validator(schemas[name]).iter_errors(value))
             problems += [f"{name}: {error.message}" for error in errors[:3]]
         entry, names = expected(outputs[0][0])
-        tags = {m["tag"] for m in tree if not m["torch_nn"]}
-        # A torch.export archive does not know the modules that never ran: nothing has their tags.
-        missing = {tag for tag in tags - set(dag) if entry(tag)[0]}
-        if missing or set(dag) - tags:
-            problems.append(f"tags: {sorted(missing | (set(dag) - tags))[:5]}")
+        tags = {m["path"]: m["tag"] for m in tree if not m["torch_nn"]}
+        calls = {m["path"]: m["calls"] for m in json.loads(trace.read_text())["modules"]}
+        ran = {tag for path, tag in tags.items() if calls.get(path)}
+        missing = {tag for tag in tags.values() if tag not in dag and (tag in ran or entry(tag)[0])}
+        if missing or set(dag) - set(tags.values()):
+            problems.append(f"tags: {sorted(missing | (set(dag) - set(tags.values())))[:5]}")
         if list(ops["nodes"]) != names:
             problems.append("operation metadata has other nodes than the file")
         for tag, found in dag.items():
@@ -135,22 +159,24 @@ def main():
         for name in ("dag", "op-metadata")
     }
     failed = checked = 0
-    for folder in sorted(p for p in options.corpus.iterdir() if p.is_dir()):
-        tree = json.loads((folder / "tree.json").read_text())
-        for variant, trace in TRACES.items():
-            name = f"{folder.name}/{variant}"
-            source = folder / f"{variant}.onnx"
-            if options.models and name not in options.models and folder.name not in options.models:
-                continue
-            if not source.exists() or not (folder / trace).exists():
-                continue
-            problems, entries, nodes = check(source, folder / trace, tree, options.bin, schemas)
-            checked += 1
-            failed += bool(problems)
-            print(
-                f"{name:24} {entries:4} entries {nodes:5} nodes  {'; '.join(problems) or 'ok'}",
-                flush=True,
-            )
+    with tempfile.TemporaryDirectory() as temporary:
+        for folder in sorted(p for p in options.corpus.iterdir() if p.is_dir()):
+            tree = json.loads((folder / "tree.json").read_text())
+            for variant, archive in TRACES.items():
+                source, name = folder / f"{variant}.onnx", f"{folder.name}/{variant}"
+                chosen = not options.models or {name, folder.name} & set(options.models)
+                if not chosen or not source.exists() or not (folder / archive).exists():
+                    continue
+                trace = Path(temporary, f"{folder.name}.{archive}.json")
+                if not trace.exists():
+                    read_trace(options.bin, folder / archive, tree, trace)
+                problems, entries, nodes = check(source, trace, tree, options.bin, schemas)
+                checked += 1
+                failed += bool(problems)
+                print(
+                    f"{name:24} {entries:4} entries {nodes:5} nodes  {'; '.join(problems) or 'ok'}",
+                    flush=True,
+                )
     print(f"{checked} models, {failed} failed")
     return 1 if failed or not checked else 0
 

@@ -3,8 +3,8 @@
 
     export_check.py [--exporters torchscript dynamo] [--out DIR] [MODEL ...]
 
-Checks for each: the tags (share of nodes whose module is the true one, and contaminated nodes), that
-ONNX Runtime's outputs are PyTorch's, that the model is as it was (parameters, buffers, hooks, mode and
+Checks for each: the tags (every node's module is the true one, none is of another layer), that ONNX
+Runtime's outputs are PyTorch's, that the model is as it was (parameters, buffers, hooks, mode and
 attributes of every module), and how long it took beside torch.onnx.export of the same model with the
 same exporter, measured in the same process. What PyTorch itself cannot
 export is named and not counted. Prints one line a model and totals; fails where anything differs.
@@ -162,6 +162,9 @@ def check(name, exporter, folder):
     difference = outputs_differ(tagged.path, model, example)
     problems += [difference] if difference else []
     result["scored"], result["right"], result["contaminated"] = judge(tagged.path, model, exporter)
+    if result["right"] < result["scored"] or result["contaminated"]:
+        wrong = result["scored"] - result["right"]
+        problems.append(f"{wrong} wrong tags, {result['contaminated']} of another layer")
     if tagged.statistics["coverage"] != 1:
         problems.append(f"coverage {tagged.statistics['coverage']}")
     return {**result, "nodes": tagged.statistics["nodes"], "problems": problems}

@@ -6,10 +6,8 @@ Only this file and what it is called from need torch.
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import inspect
-import json
 import logging
 import os
 import warnings
@@ -20,10 +18,8 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .errors import BadInput
-from .tracing import describe_modules, observed
-
-#: Larger tensors are saved without their contents: a trace is about structure.
-SMALL = 16
+from .exported import read_program
+from .tracing import observed
 
 log = logging.getLogger("htp")
 
@@ -260,50 +256,6 @@ def _axis_name(name: str, axis: int, dim: Any) -> str:
     return own if isinstance(own, str) else f"{name}_{axis}"
 
 
-# --- traces without weights ----------------------------------------------------------------------
-
-
-class Hollow:
-    """Stand-ins for tensors: the same shape and type, one element in memory. What shared its
-    storage shares it still, so that tied weights stay tied."""
-
-    def __init__(self) -> None:
-        self.known: dict[Any, torch.Tensor] = {}
-
-    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.numel() <= SMALL:
-            return tensor
-        key = (tensor.untyped_storage().data_ptr(), tensor.storage_offset(), tuple(tensor.shape))
-        if key not in self.known:
-            self.known[key] = torch.zeros((), dtype=tensor.dtype).expand(tensor.shape)
-        return self.known[key]
-
-
-def save_program(
-    program: torch.export.ExportedProgram, model: torch.nn.Module, path: str | os.PathLike[str]
-) -> None:
-    """Saves what torch.export captured of the model, without weights and example inputs. torch.export
-    keeps the classes of modules that ran; a tag says which of several modules of one class it
-    means, so all of them are saved with it."""
-    hollow = Hollow()
-
-    def stand_in(tensor: Any) -> Any:
-        if not isinstance(tensor, torch.Tensor):
-            return tensor
-        empty = hollow(tensor.detach())
-        if isinstance(tensor, torch.nn.Parameter):
-            return torch.nn.Parameter(empty, requires_grad=False)
-        return empty
-
-    light = copy.copy(program)
-    light._state_dict = {name: stand_in(tensor) for name, tensor in program.state_dict.items()}
-    light._constants = {name: stand_in(tensor) for name, tensor in program.constants.items()}
-    light._example_inputs = None
-    with quiet():
-        tree = json.dumps(describe_modules(model))
-        torch.export.save(light, path, extra_files={"htp.modules.json": tree})
-
-
 # --- the exporters -------------------------------------------------------------------------------
 
 
@@ -349,13 +301,13 @@ def export_dynamo(
     opset: int | None,
     shapes: Any,
     options: Any,
-    captured: Callable[[torch.export.ExportedProgram], None],
+    captured: Callable[[dict[str, Any]], None],
 ) -> None:
-    """torch.onnx.export with the torch.export-based exporter. `captured` gets the program that the
-    exporter itself captured, before it is translated: nothing is traced twice."""
+    """torch.onnx.export with the torch.export-based exporter. `captured` gets the trace of the program
+    that the exporter itself captured, before it is translated: nothing is traced twice."""
     settings = {"opset_version": opset, "dynamic_shapes": shapes, **options}
     large = sum(t.nbytes for t in call.model.state_dict().values()) > LARGE
-    with quiet(), _observed_export(captured):
+    with quiet(), _observed_export(call.model, captured):
         program = torch.onnx.export(
             call.model, call.args, kwargs=call.kwargs, dynamo=True, verbose=False, **settings
         )
@@ -368,12 +320,18 @@ LARGE = 1 << 30
 
 
 @contextlib.contextmanager
-def _observed_export(captured: Callable[[torch.export.ExportedProgram], None]) -> Iterator[None]:
+def _observed_export(
+    model: torch.nn.Module, captured: Callable[[dict[str, Any]], None]
+) -> Iterator[None]:
     original = torch.export.export
+    found = False
 
     def export(*args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
+        nonlocal found
         program = original(*args, **kwargs)
-        captured(program)
+        if not found:  # a second capture would be of a submodule
+            found = True
+            captured(read_program(model, program))
         return program
 
     torch.export.export = export

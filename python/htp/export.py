@@ -85,7 +85,6 @@ def export(
     sides = tagging.SideFiles(dag=dag, graphml=graphml)
     final_trace = target.with_suffix(".trace.json")
     native.find("htp-opt")
-    native.find("htp-trace")
 
     with Outputs(target, *([final_trace] if trace else [])) as outputs:
         for side in sides.paths(target).values():
@@ -96,7 +95,7 @@ def export(
         with capture.untouched(model):
             raw = _export(exporter, call, outputs.folder, settings)
         data = [f for f in outputs.folder.iterdir() if f not in (raw, outputs.folder / _TRACE)]
-        outputs.add(*(target.parent / f.name for f in data if not f.name.startswith("trace.pt")))
+        outputs.add(*(target.parent / f.name for f in data))
         command = [
             str(raw),
             tagging.tag_option([f"trace={tagging.quoted(outputs.folder / _TRACE)}"]),
@@ -141,16 +140,35 @@ def _export(exporter: Exporter, call: Call, folder: Path, settings: Settings) ->
 
 
 def _with_torchscript(call: Call, folder: Path, settings: Settings) -> Path:
-    capture = _capture()
+    return _with(_capture().export_torchscript, "torchscript", "dynamo", call, folder, settings)
+
+
+def _with_dynamo(call: Call, folder: Path, settings: Settings) -> Path:
+    try:
+        import onnxscript  # noqa: F401
+    except ImportError:
+        raise MissingPackage("onnxscript", "the dynamo exporter", "torch") from None
+    return _with(_capture().export_dynamo, "dynamo", "torchscript", call, folder, settings)
+
+
+def _with(
+    exporter: Callable[..., None],
+    name: str,
+    other: str,
+    call: Call,
+    folder: Path,
+    settings: Settings,
+) -> Path:
     raw, traced = folder / "raw.onnx", folder / _TRACE
+    traced.unlink(missing_ok=True)
 
     def captured(trace: Any) -> None:
         with settings.step("trace", "writing the trace"):
             traced.write_text(json.dumps(trace, separators=(",", ":")), encoding="utf-8")
 
     try:
-        with settings.step("export", "exporting with the torchscript exporter"):
-            capture.export_torchscript(
+        with settings.step("export", f"exporting with the {name} exporter"):
+            exporter(
                 call,
                 raw,
                 opset=settings.opset,
@@ -161,47 +179,9 @@ def _with_torchscript(call: Call, folder: Path, settings: Settings) -> Path:
     except HTPError:
         raise
     except Exception as error:
-        if not traced.exists():
-            raise TraceFailed(_advice("tracing the model", error, "dynamo")) from error
-        raise ExportFailed(_advice("the torchscript exporter", error, "dynamo")) from error
-    return raw
-
-
-def _with_dynamo(call: Call, folder: Path, settings: Settings) -> Path:
-    capture = _capture()
-    archive, raw = folder / "trace.pt2", folder / "raw.onnx"
-    running: list[native.Running] = []
-    try:
-        import onnxscript  # noqa: F401
-    except ImportError:
-        raise MissingPackage("onnxscript", "the dynamo exporter", "torch") from None
-
-    def captured(program: torch.export.ExportedProgram) -> None:
-        if not running:  # a second capture would be of a submodule
-            with settings.step("capture", "saving the trace"):
-                capture.save_program(program, call.model, archive)
-            running.append(native.Running("htp-trace", [archive, "-o", folder / _TRACE]))
-
-    try:
-        with settings.step("export", "exporting with the dynamo exporter"):
-            capture.export_dynamo(
-                call,
-                raw,
-                opset=settings.opset,
-                shapes=settings.dynamic_shapes,
-                options=settings.options,
-                captured=captured,
-            )
-    except BaseException as error:
-        for process in running:
-            process.stop()
-        archive.unlink(missing_ok=True)
-        if isinstance(error, HTPError) or not isinstance(error, Exception):
-            raise
-        raise ExportFailed(_advice("the dynamo exporter", error, "torchscript")) from error
-    with settings.step("trace", "reading the trace"):
-        running[0].wait()
-    archive.unlink()
+        if name == "torchscript" and not traced.exists():
+            raise TraceFailed(_advice("tracing the model", error, other)) from error
+        raise ExportFailed(_advice(f"the {name} exporter", error, other)) from error
     return raw
 
 
@@ -210,13 +190,19 @@ def _advice(what: str, error: BaseException, other: str) -> str:
 
 
 def _summary(error: BaseException) -> str:
-    """The first line of an error and of what caused it, without colours."""
+    """The first sentence of an error, and the first line of what caused it, without colours."""
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
-    lines = []
-    for one in dict.fromkeys([causes[0], causes[-1]]):
-        text = re.sub(r"\x1b\[[0-9;]*m", "", str(one)).strip()
-        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-        lines.append(f"{type(one).__name__}: {first}" if not isinstance(one, HTPError) else first)
-    return "; because of ".join(lines)
+    outer = _first_line(error)
+    if len(causes) == 1:
+        return outer
+    return (
+        f"{re.split(r'[.:;]? *$|[.] ', outer, maxsplit=1)[0]}, because of {_first_line(causes[-1])}"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if isinstance(error, HTPError) else f"{type(error).__name__}: {line}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -167,23 +168,36 @@ class TaggedModel:
 
     def tree(self, *, torch_nn: bool = True) -> str:
         """The module tree as text, with the number of nodes that each module made."""
-        lines: list[str] = []
-        pending = [("", "", 0)]
-        while pending:
-            path, label, depth = pending.pop()
-            module = self.modules[path]
-            if torch_nn or not module.torch_nn:
-                calls = f", {module.calls} calls" if module.calls > 1 else ""
-                lines.append(
-                    f"{'  ' * depth}{label}{module.class_name} ({module.total_nodes}{calls})"
-                )
-                depth += 1
-            start = f"{path}." if path else ""
-            pending += [
-                (child, f"{child.removeprefix(start)}: ", depth)
-                for child in reversed(module.children)
-            ]
+        lines = []
+        for branch, name, module in self.branches(torch_nn=torch_nn):
+            calls = f", {module.calls} calls" if module.calls > 1 else ""
+            label = f"{name}: " if name else ""
+            lines.append(f"{branch}{label}{module.class_name} ({module.total_nodes}{calls})")
         return "\n".join(lines)
+
+    def branches(self, *, torch_nn: bool = True) -> Iterator[tuple[str, str, Module]]:
+        """Every module of the tree with the lines that lead to it, and its path from the one above."""
+        pending = [("", "", "", self.modules[""])]
+        while pending:
+            branch, below, name, module = pending.pop()
+            yield branch, name, module
+            start = f"{module.path}." if module.path else ""
+            children = list(self._shown(module, torch_nn))
+            for child in reversed(children):
+                last = child is children[-1]
+                lines = ("└─ ", "   ") if last else ("├─ ", "│  ")
+                name = child.path.removeprefix(start)
+                pending.append((below + lines[0], below + lines[1], name, child))
+
+    def _shown(self, module: Module, torch_nn: bool) -> Iterator[Module]:
+        """The modules right below one; where those of torch.nn are left out, what lies below them."""
+        pending = list(reversed(module.children))
+        while pending:
+            child = self.modules[pending.pop()]
+            if torch_nn or not child.torch_nn:
+                yield child
+            else:
+                pending += reversed(child.children)
 
     def extract(self, path: str, output: str | os.PathLike[str] | None = None) -> Path:
         """One module as a model of its own; writes and returns `output`."""
@@ -236,6 +250,11 @@ class TaggedModel:
             for producer in dict.fromkeys(self._producers.get(value) for value in node.inputs):
                 if producer and not self.nodes[producer].is_constant:
                     yield producer, node.name
+
+    @cached_property
+    def tag_counts(self) -> Mapping[str, int]:
+        """How many nodes carry each tag, without constants."""
+        return Counter(n.tag for n in self.nodes.values() if n.tag and not n.is_constant)
 
     @cached_property
     def _producers(self) -> dict[str, str]:

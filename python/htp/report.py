@@ -2,52 +2,76 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from .model import TaggedModel
 
 
 def markdown(model: TaggedModel) -> str:
-    """Coverage, evidence, modules, and every decision with its reason."""
+    """What the model is made of: coverage, evidence, modules, functions, decisions."""
     s = model.statistics
     parts = [
         f"# {_text(model.modules[''].class_name or model.path.stem)}",
-        f"Tagged model: `{model.path.name}`",
+        f"`{_text(model.path.name)}`: **{s['nodes']}** operations of **{s['modules']}** modules, "
+        f"**{100 * s['coverage']:.1f} %** tagged, mean confidence **{s['confidence']:.3f}**, "
+        f"**{s['contaminated']}** contaminated.",
         _table(
-            ("what", "count"),
+            ("", "operations", ""),
             [
-                ("modules", s["modules"]),
-                ("operations", s["nodes"]),
-                ("constants among them", s["constants"]),
-                ("initializers", s["initializers"]),
-                ("tagged", f"{s['tagged']} ({100 * s['coverage']:.1f} %)"),
-                ("mean confidence", f"{s['confidence']:.3f}"),
-                ("operations that several modules use", s["shared"]),
-                ("operations with evidence for other modules", s["contested"]),
-                ("contaminated operations", s["contaminated"]),
-            ],
-        ),
-        "## Evidence",
-        _table(
-            ("evidence", "operations", "mean confidence"),
-            [
-                (name or "none", kind["nodes"], f"{kind['confidence']:.3f}")
-                for name, kind in s["evidence"].items()
+                ("all", s["nodes"], f"{s['constants']} of them constants"),
+                ("tagged", s["tagged"], f"{100 * s['coverage']:.1f} %"),
+                ("shared", s["shared"], "used by several modules"),
+                ("contested", s["contested"], "with evidence for other modules, too"),
+                ("contaminated", s["contaminated"], "tagged with another layer than names say"),
             ],
         ),
         "## Modules",
+        "The tag of a module is the names from the root to it, with `/` in front of each. *Own* are the "
+        "operations with its tag, *all* includes those of the modules below; constants are left out.",
         _table(
-            ("tag", "path", "calls", "own operations", "with submodules"),
+            ("module", "path", "calls", "own", "all"),
             [
-                (f"`{m.tag}`", f"`{m.path}`" if m.path else "", m.calls, m.nodes, m.total_nodes)
-                for m in model.modules.values()
-                if not m.torch_nn
+                (
+                    _code(branch.replace(" ", "\u00a0") + m.tag.rpartition("/")[2]),
+                    _code(m.path),
+                    m.calls,
+                    model.tag_counts.get(m.tag, 0),
+                    m.total_nodes,
+                )
+                for branch, _, m in model.branches(torch_nn=False)
+            ],
+        ),
+        *_functions(model),
+        "## Evidence",
+        _table(
+            ("evidence", "operations", "share", "mean confidence"),
+            [
+                (
+                    _text(name or "none"),
+                    kind["nodes"],
+                    f"{100 * kind['nodes'] / max(1, s['tagged']):.1f} %",
+                    f"{kind['confidence']:.3f}",
+                )
+                for name, kind in s["evidence"].items()
             ],
         ),
         "## Decisions",
         _decisions(model),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _functions(model: TaggedModel) -> list[str]:
+    """Of an outlined model."""
+    functions = model.metadata["functions"]
+    if not functions:
+        return []
+    rows = [
+        (_code(name), len(f["calls"]), ", ".join(_code(call["scope"]) for call in f["calls"]))
+        for name, f in functions.items()
+    ]
+    return ["## Functions", _table(("function", "calls", "modules"), rows)]
 
 
 def _decisions(model: TaggedModel) -> str:
@@ -58,12 +82,12 @@ def _decisions(model: TaggedModel) -> str:
         ("operation", "tag", "evidence", "confidence", "also", "reason"),
         [
             (
-                f"`{node.name}`",
-                f"`{node.tag}`",
-                node.evidence,
+                _code(node.name),
+                _code(node.tag),
+                _text(node.evidence),
                 f"{node.confidence:.2f}",
-                ", ".join(dict.fromkeys(f"`{c.tag}`" for c in node.contexts)),
-                node.reason,
+                ", ".join(dict.fromkeys(_code(c.tag) for c in node.contexts)),
+                _text(node.reason),
             )
             for node in decided
         ],
@@ -71,13 +95,25 @@ def _decisions(model: TaggedModel) -> str:
 
 
 def _text(value: object) -> str:
-    """One table cell: a bar or a line end would break the table."""
-    return "".join(
-        "\\|" if c == "|" else c if c.isprintable() else " " for c in str(value)
-    ).replace("<", "&lt;")
+    """Any text as itself: no markup of Markdown or HTML, and on one line."""
+    shown = "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in str(value))
+    return re.sub(r"([\\`*_\[\]<>|&#~])", r"\\\1", shown)
+
+
+def _code(value: object) -> str:
+    """A name as code. Within it a bar still ends a cell, and a backtick the code."""
+    shown = "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in str(value or ""))
+    shown = shown.replace("`", "\u02cb").replace("|", "\\|")
+    return f"`{shown}`" if shown else ""
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
-    lines += [" | ".join(_text(cell) for cell in row) for row in rows]
-    return "\n".join(f"| {line} |" for line in lines)
+    """Columns of numbers stand at the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    right = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))]
+    lines = [" | ".join(heads), " | ".join("--:" if r else "---" for r in right)]
+    return "\n".join(f"| {line} |" for line in lines + [" | ".join(row) for row in cells])
+
+
+def _is_number(text: str) -> bool:
+    return text.removesuffix(" %").replace(".", "", 1).isdigit()

@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from .modules import describe_modules, describe_tensor, document, memory
+
 #: What stands for a value of the graph: a dict as in trace.json, or the items of a list or tuple.
 Thing = Any
 
@@ -73,60 +75,6 @@ def observed(
         hook.remove()
 
 
-# --- modules and parameters ----------------------------------------------------------------------
-
-
-def describe_modules(model: torch.nn.Module) -> list[dict[str, Any]]:
-    """The module tree in the form of trace.json; no module has run yet."""
-    described: dict[torch.nn.Module, dict[str, Any]] = {}
-    first: dict[Any, str] = {}  # path of the first tensor with that memory
-    pending = [("", model)]
-    while pending:
-        path, module = pending.pop()
-        if module in described:  # the paths of its children follow from this one
-            described[module].setdefault("aliases", []).append(path)
-            continue
-        described[module] = _described(path, module, first)
-        start = f"{path}." if path else ""
-        children = [(start + name, child) for name, child in module._modules.items()]
-        pending += [(name, child) for name, child in reversed(children) if child is not None]
-    return list(described.values())
-
-
-def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dict[str, Any]:
-    qualified = f"{type(module).__module__}.{type(module).__qualname__}"
-    tensors = [("parameter", *item) for item in module._parameters.items()]
-    tensors += [("buffer", *item) for item in module._buffers.items()]
-    parameters = []
-    for kind, name, tensor in tensors:
-        if tensor is None:
-            continue
-        full = f"{path}.{name}" if path else name
-        parameters.append(describe_tensor(name, kind, tensor))
-        if first.setdefault(_memory(tensor), full) != full:
-            parameters[-1]["tied"] = first[_memory(tensor)]
-    return {
-        "path": path,
-        "class": type(module).__qualname__.rpartition(".")[2],
-        "qualified": qualified,
-        "torch_nn": bool(path) and qualified.startswith("torch.nn."),
-        "calls": 0,
-        "parameters": parameters,
-    }
-
-
-def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any]:
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    return {"name": name, "kind": kind, "shape": list(tensor.shape), "dtype": dtype}
-
-
-def _memory(tensor: torch.Tensor) -> Any:
-    """The same for tensors that are the same: tied weights, and a buffer as a constant of the graph."""
-    if tensor.layout is not torch.strided or not tensor.numel():
-        return id(tensor)
-    return tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
-
-
 # --- the graph -----------------------------------------------------------------------------------
 
 
@@ -142,7 +90,7 @@ class _Reader:
             start = f"{entry['path']}." if entry["path"] else ""
             for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
                 if tensor is not None:
-                    self.parameters.setdefault(_memory(tensor), start + name)
+                    self.parameters.setdefault(memory(tensor), start + name)
         self.things: dict[int, Thing] = {}
         self.ops: list[dict[str, Any]] = []
         self.module, self.call = "", 0
@@ -159,15 +107,7 @@ class _Reader:
                 self.things[value.unique()] = self.tensor(tensor)
         self.walk(graph.nodes())
         outputs = [self.argument(self.things[value.unique()]) for value in results]
-        return {
-            "format": "htp-trace",
-            "version": 1,
-            "producer": {"name": "htp.export", "source": "torchscript"},
-            "modules": self.modules,
-            "inputs": inputs,
-            "outputs": outputs,
-            "ops": _live(self.ops, outputs),
-        }
+        return document("torchscript", self.modules, inputs, outputs, _live(self.ops, outputs))
 
     def walk(self, nodes: Any) -> None:
         for node in nodes:
@@ -301,16 +241,16 @@ class _Reader:
 
     def tensor(self, tensor: torch.Tensor) -> Thing:
         """A parameter or buffer; else a number, or a constant of the root."""
-        memory = _memory(tensor)
-        if memory not in self.parameters:
+        key = memory(tensor)
+        if key not in self.parameters:
             if tensor.dim() == 0 and not tensor.is_complex():
                 return self.constant(tensor.item())
             path = f"CONSTANTS.c{self.constants}"
             self.constants += 1
             self.modules[0]["parameters"].append(describe_tensor(path, "constant", tensor))
-            self.parameters[memory] = path
+            self.parameters[key] = path
             self.kept.append(tensor)
-        return {"parameter": self.parameters[memory]}
+        return {"parameter": self.parameters[key]}
 
     def argument(self, thing: Thing) -> dict[str, Any]:
         """As in trace.json."""

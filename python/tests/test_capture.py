@@ -2,7 +2,6 @@
 
 import collections
 import dataclasses
-import json
 
 import pytest
 import torch
@@ -119,61 +118,6 @@ def test_untouched(fails):
     assert all(torch.equal(contents[k], now[k]) for k in contents) and len(now) == len(contents)
     assert model.training and not model.fc.training
     assert torch.equal(random, torch.get_rng_state())
-
-
-def test_traces_carry_no_weights(tmp_path):
-    model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.Linear(512, 512))
-    model[1].weight = model[0].weight  # tied
-    program = torch.export.export(model, (torch.randn(1, 512),))
-    capture.save_program(program, model, tmp_path / "trace.pt2")
-    assert (tmp_path / "trace.pt2").stat().st_size < 40_000
-    assert program.state_dict["0.weight"].untyped_storage().nbytes() == 4 * 512 * 512
-
-    htp.native.run("htp-trace", tmp_path / "trace.pt2", "-o", tmp_path / "trace.json")
-    trace = json.loads((tmp_path / "trace.json").read_text())
-    parameters = [p for m in trace["modules"] for p in m["parameters"]]
-    assert len(parameters) == 4
-    assert not any("hash" in p for p in parameters), "there is nothing to make a hash of"
-
-
-class Inner(torch.nn.Module):
-    """Its forward never runs: others call its child."""
-
-    def __init__(self):
-        super().__init__()
-        self.fc = torch.nn.Linear(2, 2)
-
-
-class Partly(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inner, self.unused = Inner(), torch.nn.Linear(2, 2)
-        self.again = self.inner
-
-    def forward(self, x):
-        return self.inner.fc(x)
-
-
-def test_modules_that_never_ran_are_in_the_tree(tmp_path):
-    model = Partly()
-    program = torch.export.export(model, (torch.ones(2),))
-    capture.save_program(program, model, tmp_path / "trace.pt2")
-    htp.native.run("htp-trace", tmp_path / "trace.pt2", "-o", tmp_path / "trace.json")
-    trace = json.loads((tmp_path / "trace.json").read_text())
-    assert [(m["path"], m["class"], m["calls"]) for m in trace["modules"]] == [
-        ("", "Partly", 1),
-        ("inner", "Inner", 0),
-        ("inner.fc", "Linear", 1),
-        ("unused", "Linear", 0),
-    ]
-    assert [m.get("aliases") for m in trace["modules"]] == [None, ["again"], None, None]
-    names = [(m["path"], p["name"]) for m in trace["modules"] for p in m["parameters"]]
-    assert names == [
-        ("inner.fc", "weight"),
-        ("inner.fc", "bias"),
-        ("unused", "weight"),
-        ("unused", "bias"),
-    ]
 
 
 @pytest.mark.parametrize(

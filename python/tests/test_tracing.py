@@ -1,4 +1,4 @@
-"""The trace out of the TorchScript exporter's own pass is what htp-trace reads from an archive."""
+"""The trace out of an exporter's own pass is what htp-trace reads from an archive."""
 
 import json
 
@@ -56,18 +56,23 @@ def everything():
     return Everything(), (torch.ones(2, 4), torch.ones(4))
 
 
-def both_traces(model, args, kwargs, folder):
-    """Of one export, and of torch.jit.trace saved and read by htp-trace."""
+def both_traces(model, args, kwargs, folder, exporter="torchscript"):
+    """Of one export, and of the same capture saved and read by htp-trace."""
     call = capture.Call(model, args, kwargs)
     found = []
+    export = capture.export_dynamo if exporter == "dynamo" else capture.export_torchscript
     with capture.untouched(model):
-        capture.export_torchscript(
-            call, folder / "m.onnx", opset=None, shapes=None, options={}, captured=found.append
-        )
-        with torch.no_grad(), capture.quiet(), call.positional():
-            traced = torch.jit.trace(model, call.tensors, strict=False, check_trace=False)
-            traced.save(folder / "trace.pt")
-    htp.native.run("htp-trace", "--no-hash", folder / "trace.pt", "-o", folder / "trace.json")
+        export(call, folder / "m.onnx", opset=None, shapes=None, options={}, captured=found.append)
+        with torch.no_grad(), capture.quiet():
+            if exporter == "dynamo":
+                program = torch.export.export(model, args, kwargs, strict=False)
+                torch.export.save(program, folder / "trace.pt2")
+            else:
+                with call.positional():
+                    traced = torch.jit.trace(model, call.tensors, strict=False, check_trace=False)
+                traced.save(folder / "trace.pt")
+    archive = next(folder.glob("trace.pt*"))
+    htp.native.run("htp-trace", "--no-hash", archive, "-o", folder / "trace.json")
     assert len(found) == 1
     return found[0], json.loads((folder / "trace.json").read_text())
 
@@ -117,6 +122,60 @@ def test_the_same_as_from_an_archive(name, tmp_path):
     for a, b in zip(found_ops, wanted_ops):
         assert a == b
     assert len(found_ops) == len(wanted_ops)
+
+
+class Branches(torch.nn.Module):
+    """Control flow that torch.export keeps, a module with two names that runs twice, one that never
+    runs, a constant, an operation with several results, and one with keywords."""
+
+    def __init__(self):
+        super().__init__()
+        self.block, self.unused = Block(), torch.nn.Linear(2, 2)
+        self.again = self.block
+        self.offset = torch.tensor([1.0, 2.0, 3.0, 4.0])
+
+    def forward(self, x, *, flag):
+        x = self.again(self.block(x)) + self.offset
+        best, place = torch.topk(x, k=2, dim=-1, largest=True)
+        with torch.no_grad():
+            x = x + torch.zeros_like(x, dtype=torch.float32).fill_(float("inf")).clamp(max=1.0)
+        x = torch.cond(flag.sum() > 0, lambda t: t.sin() + 1, lambda t: t.cos(), (x,))
+        return {"x": x, "best": [best, place]}
+
+
+@pytest.mark.parametrize("name", ["plain", "transformer", "vision", "decoder", "branches"])
+def test_the_same_as_from_an_archive_of_torch_export(name, tmp_path):
+    if name == "branches":
+        model, inputs = Branches().eval(), {"flag": torch.ones(1)}
+        args, kwargs = (torch.ones(2, 4),), inputs
+    else:
+        model, inputs = example(name).build()
+        args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
+    found, wanted = both_traces(model, args, kwargs, tmp_path, "dynamo")
+    schema = json.loads((ROOT / "docs/formats/trace.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(found)
+    found_ops, wanted_ops = canonical(found)[1], canonical(wanted)[1]
+    for a, b in zip(found_ops, wanted_ops):
+        if name == "branches":  # an archive has the second name as a module of its own
+            assert (a["kind"], a["inputs"], a["outputs"]) == (b["kind"], b["inputs"], b["outputs"])
+        else:
+            assert a == b
+    assert len(found_ops) == len(wanted_ops)
+    keys = ("shape", "dtype") if name == "branches" else ("name", "shape", "dtype")
+    results = [
+        [[o.get(k) for k in keys] for op in trace["ops"] for o in op["outputs"]]
+        for trace in (found, wanted)
+    ]
+    assert results[0] == results[1]
+    assert [m["path"] for m in found["modules"]] == [n for n, _ in model.named_modules()]
+    if name == "branches":
+        calls = {m["path"]: m["calls"] for m in found["modules"]}
+        assert calls == {"": 1, "block": 2, "block.fc": 2, "unused": 0}
+        kinds = [op["kind"] for op in found["ops"]]
+        assert "higher_order::cond" in kinds and "aten::topk" in kinds
+    else:
+        ran = {m["path"]: m["calls"] for m in found["modules"] if m["calls"]}
+        assert ran == {m["path"]: m["calls"] for m in wanted["modules"]}
 
 
 @pytest.mark.parametrize("name", ["plain", "transformer", "everything"])

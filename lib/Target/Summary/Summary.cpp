@@ -65,6 +65,11 @@ static std::string oneLine(StringRef text) {
   return line;
 }
 
+/// "1 constant", "2 constants".
+static std::string count(size_t number, StringRef what) {
+  return formatv("{0} {1}{2}", number, what, number == 1 ? "" : "s");
+}
+
 static std::string percent(double share) {
   return formatv("{0:f1} %", 100 * share);
 }
@@ -78,12 +83,12 @@ static void printTotals(const TaggedGraph &graph,
   WithColor(os, raw_ostream::SAVEDCOLOR, /*Bold=*/true)
       << (root.className.empty() ? "model" : oneLine(root.className)) << '\n';
   line("modules", Twine(graph.tree().size()));
-  line("operations", Twine(statistics.nodes) + ", of which " +
-                         Twine(statistics.constants) + " constants");
+  line("operations", Twine(statistics.nodes) + " (" +
+                         count(statistics.constants, "constant") + ")");
   line("initializers", Twine(statistics.initializers));
   if (statistics.calls)
     line("functions", Twine(statistics.functions) + ", called " +
-                          Twine(statistics.calls) + " times");
+                          count(statistics.calls, "time"));
   os << formatv("  {0,-14}", "coverage");
   WithColor(os, statistics.tagged == statistics.nodes ? raw_ostream::GREEN
                                                       : raw_ostream::RED)
@@ -98,6 +103,42 @@ static void printTotals(const TaggedGraph &graph,
   WithColor(os, statistics.contaminated ? raw_ostream::RED : raw_ostream::GREEN)
       << statistics.contaminated;
   os << " tagged with another layer than their names say\n";
+}
+
+/// One row for every module with a tag, as a tree: the tag of each is the names
+/// from the root to it, with slashes between.
+static Table moduleTable(const TaggedGraph &graph,
+                         const GraphStatistics &statistics) {
+  const ModuleTree &tree = graph.tree();
+  const TagNames &tags = graph.tags();
+  std::vector<SmallVector<ModuleId>> children(tree.size());
+  // What a module of torch.nn owns counts for the module whose tag it has.
+  std::vector<size_t> own(tree.size());
+  for (ModuleId id : tree.ids()) {
+    own[tags.taggedModule(id)] += statistics.own[id];
+    if (tags.taggedModule(id) == id && id != ModuleTree::root())
+      children[tags.taggedModule(tree[id].parent)].push_back(id);
+  }
+
+  struct Row {
+    ModuleId id;
+    std::string branch, below; // before its name, and before those below it
+  };
+  Table table = {"module", "calls", "own", "all"};
+  SmallVector<Row> rows = {{ModuleTree::root(), "", ""}};
+  while (!rows.empty()) {
+    Row row = rows.pop_back_val();
+    table.add({row.branch + oneLine(tags[row.id].rsplit('/').second),
+               std::to_string(tree[row.id].calls), std::to_string(own[row.id]),
+               std::to_string(statistics.total[row.id])});
+    bool last = true;
+    for (ModuleId child : llvm::reverse(children[row.id])) {
+      rows.push_back({child, row.below + (last ? "└─ " : "├─ "),
+                      row.below + (last ? "   " : "│  ")});
+      last = false;
+    }
+  }
+  return table;
 }
 
 LogicalResult htp::writeSummary(mlir::ModuleOp module, raw_ostream &os) {
@@ -117,17 +158,7 @@ LogicalResult htp::writeSummary(mlir::ModuleOp module, raw_ostream &os) {
   os << '\n';
   evidence.print(os);
 
-  // What a module of torch.nn owns counts for the module whose tag it has.
-  std::vector<size_t> own(graph.tree().size());
-  for (ModuleId id : graph.tree().ids())
-    own[graph.tags().taggedModule(id)] += statistics.own[id];
-  Table modules = {"module", "calls", "own", "all"};
-  for (ModuleId id : graph.tree().ids())
-    if (graph.tags().taggedModule(id) == id)
-      modules.add(
-          {oneLine(graph.tags()[id]), std::to_string(graph.tree()[id].calls),
-           std::to_string(own[id]), std::to_string(statistics.total[id])});
   os << '\n';
-  modules.print(os);
+  moduleTable(graph, statistics).print(os);
   return success();
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import HTPError
 from . import inspect, make
+from .commands import Commands
 from .console import Console
 
 OVERVIEW = """\
@@ -18,8 +20,11 @@ Which nn.Module did this ONNX node come from?
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx   export a model, tag every node
   htp tag model.onnx --trace trace.json                       tag a model that exists already
   htp analyze bert.onnx                                       modules, coverage, evidence
+  htp outline bert.onnx                                       one function for every module
   htp extract bert.onnx encoder.layer.0                       one module as a model of its own
   htp validate bert.onnx                                      is it valid, are the tags true
+
+'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """
 
 
@@ -28,19 +33,18 @@ def build_parser() -> argparse.ArgumentParser:
         prog="htp", description=OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"htp {__version__}")
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="print JSON, for programs")
-    common.add_argument("--debug", action="store_true", help="show tracebacks")
-    common.add_argument("-q", "--quiet", action="store_true", help="print nothing but results")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    make.register(commands, common)
-    inspect.register(commands, common)
+    commands = Commands(parser)
+    make.register(commands)
+    inspect.register(commands)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command: 0 for success, 1 for an error or a failed check, 2 for wrong usage."""
     options = build_parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name may hold what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     console = Console(json=options.json, quiet=options.quiet)
     try:
         status: int = options.run(options, console)

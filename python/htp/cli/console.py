@@ -59,6 +59,11 @@ class Console:
             print(f"  {'  '.join(shown)}".rstrip())
 
 
+def count(number: int, what: str) -> str:
+    """ "1 node", "2 nodes"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def printable(value: object) -> str:
     """A name may hold anything; a terminal must not act on it."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02X}" for c in str(value))

@@ -13,12 +13,11 @@ from ..doctor import diagnose
 from ..model import Node, TaggedModel
 from ..tagging import load
 from ..validation import validate
-from .console import Console, printable
-
-RAW = argparse.RawDescriptionHelpFormatter
+from .commands import Commands
+from .console import Console, count, printable
 
 ANALYZE = """\
-Show the modules of a tagged model, coverage, evidence and confidence.
+Show modules, coverage, evidence and confidence
 
 examples:
   htp analyze bert.onnx
@@ -28,41 +27,40 @@ examples:
   htp analyze bert.onnx --json | jq .statistics
 """
 VALIDATE = """\
-Check that a model is valid ONNX and that its tags are whole and true to its module tree.
+Check the model and its tags
+
+Is it valid ONNX, has every node a tag, and do the tags agree with the module tree in the file? Exit code 1
+where a check fails.
 
 examples:
   htp validate bert.onnx
   htp validate bert.onnx --check-contamination
-  htp validate bert.outlined.onnx --numeric bert.onnx    the same outputs in ONNX Runtime
+  htp validate bert.outlined.onnx --numeric bert.onnx
 """
 COMPARE = """\
-Show what differs between two tagged models: nodes, modules, and nodes that moved. Exit code 1 where
-they differ.
+Show what differs between two tagged models
+
+Nodes and modules that only one of them has, and nodes whose tag is another one. Exit code 1 where they differ.
 
 example:
   htp compare before.onnx after.onnx
 """
 DOCTOR = """\
-Show what HTP found in this environment, and what is missing for which command.
+Show what is installed, and what is missing for which command
 
 example:
   htp doctor
 """
 
 
-def register(commands: Any, common: argparse.ArgumentParser) -> None:
-    def add(name: str, text: str, run: Any) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = commands.add_parser(
-            name, help=text.splitlines()[0], description=text, formatter_class=RAW, parents=[common]
-        )
-        parser.set_defaults(run=run)
-        return parser
-
-    parser = add("analyze", ANALYZE, run_analyze)
+def register(commands: Commands) -> None:
+    parser = commands.add("analyze", ANALYZE, run_analyze)
     parser.add_argument("model", help="a tagged model, or its .ops.json")
     parser.add_argument("--csv", action="store_true", help="one line for every node")
     parser.add_argument(
-        "--filter-tag", metavar="TAG", help="only nodes with this tag or one below it"
+        "--filter-tag",
+        metavar="TAG",
+        help="only nodes with this tag or one below it; a module's path does as well",
     )
     parser.add_argument(
         "--show-resolution-details",
@@ -70,27 +68,29 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
         help="every node with several contexts: why it has its tag",
     )
 
-    parser = add("validate", VALIDATE, run_validate)
+    parser = commands.add("validate", VALIDATE, run_validate)
     parser.add_argument("model", help="a tagged model")
     parser.add_argument(
         "--check-contamination",
         action="store_true",
         help="no operation may carry the tag of another layer",
     )
-    parser.add_argument("--numeric", metavar="MODEL", help="compare outputs with this model's")
+    parser.add_argument(
+        "--numeric", metavar="MODEL", help="the same outputs as this model in ONNX Runtime"
+    )
 
-    parser = add("compare", COMPARE, run_compare)
+    parser = commands.add("compare", COMPARE, run_compare)
     parser.add_argument("before", help="a tagged model, or its .ops.json")
     parser.add_argument("after", help="another one")
 
-    add("doctor", DOCTOR, run_doctor)
+    commands.add("doctor", DOCTOR, run_doctor)
 
 
 def filtered(model: TaggedModel, tag: str | None) -> list[Node]:
     nodes = model.nodes.values()
     if tag is None:
         return list(nodes)
-    tag = tag.rstrip("/")
+    tag = model.modules[tag].tag if tag in model.modules else tag.rstrip("/")
     return [n for n in nodes if n.tag == tag or (n.tag or "").startswith(f"{tag}/")]
 
 
@@ -107,7 +107,7 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
     if options.show_resolution_details:
         show_details(nodes, console)
     elif options.filter_tag is not None:
-        console.text(f"{len(nodes)} nodes below {printable(options.filter_tag)}")
+        console.text(f"{count(len(nodes), 'node')} below {printable(options.filter_tag)}")
         console.table(
             ("node", "type", "module", "evidence", "confidence"),
             [(n.name, n.op_type, n.scope, n.evidence, f"{n.confidence:.2f}") for n in nodes],
@@ -134,17 +134,16 @@ def as_json(model: TaggedModel, nodes: list[Node], options: argparse.Namespace) 
 def show_summary(model: TaggedModel, console: Console) -> None:
     s = model.statistics
     console.text(
-        f"{model.path}: {s['nodes']} nodes ({s['constants']} constants), "
-        f"{s['initializers']} initializers, {s['modules']} modules"
+        f"{printable(model.path)}: {count(s['nodes'], 'node')} ({count(s['constants'], 'constant')}), "
+        f"{count(s['initializers'], 'initializer')}, {count(s['modules'], 'module')}"
     )
     console.text(
         f"{100 * s['coverage']:.1f} % tagged, mean confidence {s['confidence']:.3f}, "
         f"{s['shared']} shared, {s['contested']} contested, {s['contaminated']} contaminated"
     )
-    if model.metadata["functions"]:
-        functions = model.metadata["functions"].values()
-        calls = sum(len(function["calls"]) for function in functions)
-        console.text(f"{len(functions)} functions, called {calls} times")
+    if functions := model.metadata["functions"]:
+        calls = sum(len(function["calls"]) for function in functions.values())
+        console.text(f"{count(len(functions), 'function')}, called {count(calls, 'time')}")
     console.text("")
     console.table(
         ("evidence", "nodes", "confidence"),
@@ -152,11 +151,16 @@ def show_summary(model: TaggedModel, console: Console) -> None:
     )
     console.text("")
     console.table(
-        ("tag", "path", "calls", "own", "all"),
+        ("module", "path", "calls", "own", "all"),
         [
-            (m.tag, m.path, m.calls, m.nodes, m.total_nodes)
-            for m in model.modules.values()
-            if not m.torch_nn
+            (
+                branch + m.tag.rpartition("/")[2],
+                m.path,
+                m.calls,
+                model.tag_counts.get(m.tag, 0),
+                m.total_nodes,
+            )
+            for branch, _, m in model.branches(torch_nn=False)
         ],
     )
 
@@ -164,7 +168,7 @@ def show_summary(model: TaggedModel, console: Console) -> None:
 def show_details(nodes: Iterable[Node], console: Console) -> None:
     """Every node that could have had another tag, with all that spoke for each."""
     found = [node for node in nodes if node.contexts]
-    console.text(f"{len(found)} nodes with several contexts")
+    console.text(f"{count(len(found), 'node')} with several contexts")
     for node in found:
         console.text(f"\n{printable(node.name)} ({printable(node.op_type)})")
         console.text(f"  {printable(node.tag)}  {node.evidence} {node.confidence:.2f}")
@@ -202,23 +206,23 @@ def run_compare(options: argparse.Namespace, console: Console) -> int:
     console.progress(f"reading {options.before} and {options.after}")
     before, after = load(options.before), load(options.after)
     result = compare(before, after)
-    for what, names in (
-        ("nodes only in the first", result.nodes_removed),
-        ("nodes only in the second", result.nodes_added),
-        ("modules only in the first", result.modules_removed),
-        ("modules only in the second", result.modules_added),
+    for what, where, names in (
+        ("node", "first", result.nodes_removed),
+        ("node", "second", result.nodes_added),
+        ("module", "first", result.modules_removed),
+        ("module", "second", result.modules_added),
     ):
         if names:
-            console.text(f"{len(names)} {what}:")
+            console.text(f"{count(len(names), what)} only in the {where}:")
             for name in names:
                 console.text(f"  {printable(name)}")
     if result.moved:
-        console.text(f"{len(result.moved)} nodes moved:")
+        console.text(f"{count(len(result.moved), 'node')} moved:")
         console.table(
             ("node", "from", "to"),
             [(m["node"], m["tag_before"], m["tag_after"]) for m in result.moved],
         )
-    console.text(f"{result.same} nodes have the same tag in both")
+    console.text(f"{count(result.same, 'node')} with the same tag in both")
     console.result(result.as_json())
     return 0 if result.equal else 1
 

@@ -4,65 +4,67 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from .. import tagging
 from ..export import export
 from ..files import Outputs, check_writable
 from ..model import TaggedModel
 from ..report import markdown
-from .console import Console
-
-RAW = argparse.RawDescriptionHelpFormatter
+from .commands import Commands
+from .console import Console, count, printable
 
 EXPORT = """\
-Export a model with one of PyTorch's exporters and tag every node.
+Export a PyTorch model and tag every node
+
+MODEL is a name on the Hugging Face hub, a local checkpoint, package.module:factory, or a file.py with
+build(). A factory returns the model, or a pair of the model and its inputs: a tuple or a dict.
 
 examples:
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx
   htp export ./checkpoint -o model.onnx --exporter torchscript --dynamic
   htp export mypackage.models:build -o net.onnx --input-specs inputs.json
-  htp export net.py -o net.onnx                      net.py has build(), which returns the model,
-                                                     or (model, inputs)
-  inputs.json: {"x": {"shape": [1, 8], "dtype": "float32"},
-                "ids": {"shape": [1, 16], "dtype": "int64", "range": [0, 99]}}
+  htp export net.py -o net.onnx --outline --report
+
+inputs.json: {"x":   {"shape": [1, 8], "dtype": "float32"},
+              "ids": {"shape": [1, 16], "dtype": "int64", "range": [0, 99]}}
 """
 TAG = """\
-Tag a model that was exported before. Without a trace, what the model says itself is all there is.
+Tag a model that was exported before
+
+With a trace of the PyTorch model, or the same model tagged before an optimizer ran. Without either, what the
+file says itself is all there is.
 
 examples:
   htp tag model.onnx --trace trace.json -o tagged.onnx
   htp tag model.onnx --trace model.pt2
-  htp tag optimized.onnx --reference tagged.onnx       the same model before an optimizer ran
+  htp tag optimized.onnx --reference tagged.onnx
 """
 OUTLINE = """\
-Turn every module of a tagged model into a function; equal modules share one.
+Turn every module into a function; equal modules share one
 
 examples:
   htp outline bert.onnx -o bert.outlined.onnx
   htp outline bert.onnx --classes BertLayer
 """
 EXTRACT = """\
-Write one module of a tagged model as a model of its own.
+Write one module as a model of its own
 
-example:
+examples:
   htp extract bert.onnx encoder.layer.0 -o layer.onnx
+  htp extract bert.onnx /BertModel/BertEncoder/BertLayer.0
 """
 
 
-def register(commands: Any, common: argparse.ArgumentParser) -> None:
-    def add(name: str, text: str, run: Any) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = commands.add_parser(
-            name, help=text.splitlines()[0], description=text, formatter_class=RAW, parents=[common]
-        )
-        parser.set_defaults(run=run)
-        return parser
-
-    parser = add("export", EXPORT, run_export)
+def register(commands: Commands) -> None:
+    parser = commands.add("export", EXPORT, run_export)
     parser.add_argument(
-        "model", help="Hugging Face name or folder, package.module:factory, file.py"
+        "model",
+        metavar="MODEL",
+        help="Hugging Face name or folder, package.module:factory, file.py",
     )
-    parser.add_argument("-o", "--output", default="model.onnx", help="(default: %(default)s)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="model.onnx", help="default: %(default)s"
+    )
     parser.add_argument("--input-specs", metavar="JSON", help="a JSON file, or JSON itself")
     parser.add_argument(
         "--exporter",
@@ -70,7 +72,7 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
         default="auto",
         help="auto: dynamo, and torchscript where that fails",
     )
-    parser.add_argument("--opset", type=int, help="version of the ONNX operators")
+    parser.add_argument("--opset", metavar="N", type=int, help="version of the ONNX operators")
     parser.add_argument(
         "--dynamic", action="store_true", help="dynamic batch, and length of (batch, length)"
     )
@@ -78,9 +80,9 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
     _add_storage(parser)
     _add_sides(parser)
 
-    parser = add("tag", TAG, run_tag)
+    parser = commands.add("tag", TAG, run_tag)
     parser.add_argument("model", help="an ONNX file")
-    parser.add_argument("-o", "--output", help="(default: NAME.tagged.onnx)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.tagged.onnx")
     parser.add_argument("--trace", metavar="FILE", help="trace.json, or a .pt or .pt2 archive")
     parser.add_argument("--reference", metavar="FILE", help="the same model, tagged before")
     parser.add_argument("--overrides", metavar="FILE", help="JSON: node name to module")
@@ -88,17 +90,19 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
     _add_storage(parser)
     _add_sides(parser)
 
-    parser = add("outline", OUTLINE, run_outline)
+    parser = commands.add("outline", OUTLINE, run_outline)
     parser.add_argument("model", help="a tagged model")
-    parser.add_argument("-o", "--output", help="(default: NAME.outlined.onnx)")
-    parser.add_argument("--classes", help="only modules of these classes, with commas between")
-    parser.add_argument("--modules", help="only modules at these paths, with commas between")
-    parser.add_argument("--max-depth", type=int, help="nest functions at most this deep")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.outlined.onnx")
+    parser.add_argument("--classes", metavar="A,B", help="only modules of these classes")
+    parser.add_argument("--modules", metavar="A,B", help="only modules at these paths")
+    parser.add_argument(
+        "--max-depth", metavar="N", type=int, help="nest functions at most this deep"
+    )
 
-    parser = add("extract", EXTRACT, run_extract)
+    parser = commands.add("extract", EXTRACT, run_extract)
     parser.add_argument("model", help="a tagged model")
     parser.add_argument("module", help="its path, or its tag")
-    parser.add_argument("-o", "--output", help="(default: NAME.PATH.onnx)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.PATH.onnx")
 
 
 def _add_storage(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +123,7 @@ def run_export(options: argparse.Namespace, console: Console) -> int:
     from ..sources import load_source, read_specs
 
     target = Path(options.output)
-    check_writable(target)
+    _check_outputs(target, options)
     specs = read_specs(options.input_specs) if options.input_specs else None
     console.progress(f"loading {options.model}")
     # A dimension of size 1 would be taken for a constant.
@@ -140,7 +144,20 @@ def run_export(options: argparse.Namespace, console: Console) -> int:
     return _finish(model, options, console)
 
 
+def _check_outputs(target: Path, options: argparse.Namespace) -> None:
+    """Before the work starts: a typo in a path should not cost its time."""
+    check_writable(target)
+    if options.report:
+        check_writable(_report(target))
+
+
+def _report(model: Path) -> Path:
+    return model.with_suffix(".report.md")
+
+
 def run_tag(options: argparse.Namespace, console: Console) -> int:
+    if options.output:
+        _check_outputs(Path(options.output), options)
     console.progress(f"tagging {options.model}")
     model = tagging.tag(
         options.model,
@@ -159,7 +176,7 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
     """The report, and a few words about what was written."""
     files = [model.path]
     if options.report:
-        report = model.path.with_suffix(".report.md")
+        report = _report(model.path)
         with Outputs(report) as outputs:
             outputs[report].write_text(markdown(model), encoding="utf-8")
     for suffix in (".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md"):
@@ -171,11 +188,11 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
         )
     s = model.statistics
     console.note(
-        f"{model.path}: {s['nodes']} nodes of {s['modules']} modules, "
+        f"{printable(model.path)}: {count(s['nodes'], 'node')} of {count(s['modules'], 'module')}, "
         f"{100 * s['coverage']:.1f} % tagged, mean confidence {s['confidence']:.3f}"
     )
     for file in files[1:]:
-        console.note(f"  {file}")
+        console.note(f"  {printable(file)}")
     seconds = {name: round(value, 3) for name, value in model.seconds.items()}
     console.result({"files": [str(f) for f in files], "statistics": s, "seconds": seconds})
     return 0
@@ -195,7 +212,9 @@ def run_outline(options: argparse.Namespace, console: Console) -> int:
     model = tagging.outline(options.model, options.output, options=chosen)
     functions = model.metadata["functions"]
     calls = sum(len(function["calls"]) for function in functions.values())
-    console.note(f"{model.path}: {len(functions)} functions, {calls} calls")
+    console.note(
+        f"{printable(model.path)}: {count(len(functions), 'function')}, called {count(calls, 'time')}"
+    )
     console.table(
         ("function", "calls"),
         [(name, len(function["calls"])) for name, function in functions.items()],
@@ -205,8 +224,10 @@ def run_outline(options: argparse.Namespace, console: Console) -> int:
 
 
 def run_extract(options: argparse.Namespace, console: Console) -> int:
+    if options.output:
+        check_writable(Path(options.output))
     console.progress(f"reading {options.model}")
     target = tagging.load(options.model).extract(options.module, options.output)
-    console.note(f"{target}: the module {options.module}")
+    console.note(f"{printable(target)}: the module {printable(options.module)}")
     console.result({"files": [str(target)]})
     return 0

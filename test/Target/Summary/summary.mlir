@@ -2,7 +2,7 @@
 
 //      CHECK:Net
 // CHECK-NEXT:  modules       6
-// CHECK-NEXT:  operations    5, of which 1 constants
+// CHECK-NEXT:  operations    5 (1 constant)
 // CHECK-NEXT:  initializers  1
 // CHECK-NEXT:  coverage      100.0 % (5 of 5)
 // CHECK-NEXT:  confidence    0.868 on average
@@ -16,7 +16,7 @@
 // CHECK-NEXT:  ancestor           1  20.0 %       0.500
 // CHECK-NEXT:  none               1  20.0 %       1.000
 // CHECK-EMPTY:
-// CHECK-NEXT:  module        calls  own  all
-// CHECK-NEXT:  /Net              1    1    4
-// CHECK-NEXT:  /Net/Block.0      1    2    2
-// CHECK-NEXT:  /Net/Block.1      1    1    1
+// CHECK-NEXT:  module      calls  own  all
+// CHECK-NEXT:  Net             1    1    4
+// CHECK-NEXT:  ├─ Block.0      1    2    2
+// CHECK-NEXT:  └─ Block.1      1    1    1

@@ -1,0 +1,39 @@
+"""What all commands have in common on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from .console import Console
+
+Run = Callable[[argparse.Namespace, Console], int]
+
+
+class Commands:
+    """The commands of a parser. Each is described by a text: what it does in a line, more about it,
+    and examples."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self.common = argparse.ArgumentParser(add_help=False)
+        self.common.add_argument("--json", action="store_true", help="print JSON, for programs")
+        self.common.add_argument("--debug", action="store_true", help="show tracebacks")
+        self.common.add_argument(
+            "-q", "--quiet", action="store_true", help="print nothing but results"
+        )
+        self.commands: Any = parser.add_subparsers(
+            title="commands", metavar="COMMAND", required=True
+        )
+
+    def add(self, name: str, text: str, run: Run) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = self.commands.add_parser(
+            name,
+            help=text.splitlines()[0],
+            description=text,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            parents=[self.common],
+            allow_abbrev=False,  # what is a typo today may be an option tomorrow
+        )
+        parser.set_defaults(run=run)
+        return parser

@@ -1,0 +1,76 @@
+"""The parts of trace.json (docs/formats/trace.md) that all traces have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def document(
+    source: str,
+    modules: list[dict[str, Any]],
+    inputs: list[dict[str, Any]],
+    outputs: list[dict[str, Any]],
+    ops: list[dict[str, Any]],
+) -> dict[str, Any]:
+    return {
+        "format": "htp-trace",
+        "version": 1,
+        "producer": {"name": "htp.export", "source": source},
+        "modules": modules,
+        "inputs": inputs,
+        "outputs": outputs,
+        "ops": ops,
+    }
+
+
+def describe_modules(model: torch.nn.Module) -> list[dict[str, Any]]:
+    """The module tree in the form of trace.json; no module has run yet."""
+    described: dict[torch.nn.Module, dict[str, Any]] = {}
+    first: dict[Any, str] = {}  # path of the first tensor with that memory
+    pending = [("", model)]
+    while pending:
+        path, module = pending.pop()
+        if module in described:  # the paths of its children follow from this one
+            described[module].setdefault("aliases", []).append(path)
+            continue
+        described[module] = _described(path, module, first)
+        start = f"{path}." if path else ""
+        children = [(start + name, child) for name, child in module._modules.items()]
+        pending += [(name, child) for name, child in reversed(children) if child is not None]
+    return list(described.values())
+
+
+def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dict[str, Any]:
+    qualified = f"{type(module).__module__}.{type(module).__qualname__}"
+    tensors = [("parameter", *item) for item in module._parameters.items()]
+    tensors += [("buffer", *item) for item in module._buffers.items()]
+    parameters = []
+    for kind, name, tensor in tensors:
+        if tensor is None:
+            continue
+        full = f"{path}.{name}" if path else name
+        parameters.append(describe_tensor(name, kind, tensor))
+        if first.setdefault(memory(tensor), full) != full:
+            parameters[-1]["tied"] = first[memory(tensor)]
+    return {
+        "path": path,
+        "class": type(module).__qualname__.rpartition(".")[2],
+        "qualified": qualified,
+        "torch_nn": bool(path) and qualified.startswith("torch.nn."),
+        "calls": 0,
+        "parameters": parameters,
+    }
+
+
+def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any]:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return {"name": name, "kind": kind, "shape": list(tensor.shape), "dtype": dtype}
+
+
+def memory(tensor: torch.Tensor) -> Any:
+    """The same for tensors that are the same: tied weights, and a buffer as a constant of the graph."""
+    if tensor.layout is not torch.strided or not tensor.numel():
+        return id(tensor)
+    return tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
