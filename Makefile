@@ -43,6 +43,7 @@ build: configure ## All programs and libraries, into build/bin and build/lib
 
 bench: build ## Time and memory against cp and Python's onnx, as ratios
 	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin
+	@$(PYTHON) benchmarks/export.py
 
 fuzz: ## Fuzz the ONNX import for SECONDS (default 60) with libFuzzer and sanitizers
 	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What htp.export costs beside torch.onnx.export of the same model with the same exporter.
 
-    benchmarks/export.py [--models tiny small base] [--exporters torchscript dynamo] [--rounds 5] [--check]
+    benchmarks/export.py [--models tiny small base] [--exporters torchscript dynamo] [--rounds 3] [--check]
 
 Both sides take turns in one process, so that a busy moment hits both; the medians are compared, of
 the time on the clock and of processor time, children included. Tagging is what htp-opt takes with
@@ -120,7 +120,7 @@ def main():
         choices=["torchscript", "dynamo"],
         default=["torchscript", "dynamo"],
     )
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--check", action="store_true", help="fail where a bound does not hold")
     parser.add_argument("--folder", help="where to put the models (default: a temporary folder)")
     options = parser.parse_args()
