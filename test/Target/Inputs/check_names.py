@@ -31,4 +31,4 @@ shown = [data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "
 assert shown == [NAMES[0], "line\nend\r␛[31m", NAMES[2], "]]> <node/> ␡ � €"], shown
 
 with open(summary, encoding="utf-8") as file:
-    assert "/Net" in file.read()
+    assert "\n  Net  " in file.read()
