@@ -15,7 +15,8 @@ Each model NAME gets in OUT/NAME/:
     GRAPH.VARIANT.onnx         what variants.py makes of each graph, with truth where it is known
     done.json                  node counts, or why a step failed: that line is printed too
 
-A model with a done.json is skipped, so a second run takes a second (--force exports it again).
+A model with a done.json is skipped, so a second run takes a second (--force exports it again); after
+one with --core only the further variants are made.
 Some models do not export with both exporters; that is a fact about PyTorch. --core leaves out the
 further variants.
 """
@@ -42,6 +43,56 @@ def write_json(path, value):
         json.dump(value, file)
 
 
+def attempt(result, what, action, *args):
+    try:
+        result[what] = action(*args)
+    except Exception as error:  # whatever PyTorch or another tool cannot do is reported
+        result[what] = f"{type(error).__name__}: {str(error)[:100]}"
+
+
+def save_variants(result, folder, file, graph, truth, example, wanted):
+    """`example`: inputs that fit the graph."""
+    for variant, make in wanted.items():
+        attempt(
+            result,
+            f"{file}.{variant}",
+            save_variant,
+            folder,
+            file,
+            variant,
+            make,
+            example,
+            graph,
+            truth,
+        )
+
+
+def save_variant(folder, file, variant, make, example, graph, truth):
+    target = f"{folder}/{file}.{variant}.onnx"
+    make(f"{folder}/{file}.onnx", target, example)
+    after = onnx.load(target).graph
+    if variant != "anon":  # the same nodes in the same order
+        truth = facts.survivors(graph, truth, after)
+    write_json(f"{folder}/{file}.{variant}.truth.json", truth)
+    return len(after.node)
+
+
+def add_further(folder):
+    """The variants that --core left out, made of the graphs that it wrote."""
+    result = json.loads(Path(folder, "done.json").read_text())
+    example = dict(np.load(f"{folder}/inputs.npz"))
+    twice = {name: np.concatenate([value, value]) for name, value in example.items()}
+    for file in ("ts", "ts-dyn", "dynamo", "dynamo-dyn"):
+        if Path(folder, f"{file}.truth.json").exists():
+            graph = onnx.load(f"{folder}/{file}.onnx").graph
+            truth = json.loads(Path(folder, f"{file}.truth.json").read_text())
+            inputs = twice if file.endswith("-dyn") else example
+            save_variants(result, folder, file, graph, truth, inputs, variants.FURTHER)
+    result["core"] = False
+    write_json(f"{folder}/done.json", result)
+    return result
+
+
 class Export:
     """One model's exports: its graphs, traces and variants, and what came of each step."""
 
@@ -65,22 +116,16 @@ class Export:
         self.free = {k: range(1 + (v.dim() == 2)) for k, v in self.example.items()}
         self.shapes = {k: {d: torch.export.Dim.AUTO for d in dims} for k, dims in self.free.items()}
 
-    def attempt(self, what, action, *args):
-        try:
-            self.result[what] = action(*args)
-        except Exception as error:  # whatever PyTorch or another tool cannot do is reported
-            self.result[what] = f"{type(error).__name__}: {str(error)[:100]}"
-
     def run(self):
-        self.attempt("dynamo", self.dynamo, False)
-        self.attempt("dynamo-dyn", self.dynamo, True)
-        self.attempt("pt2", self.archive, False)
-        self.attempt("pt2-dyn", self.archive, True)
+        attempt(self.result, "dynamo", self.dynamo, False)
+        attempt(self.result, "dynamo-dyn", self.dynamo, True)
+        attempt(self.result, "pt2", self.archive, False)
+        attempt(self.result, "pt2-dyn", self.archive, True)
         self.call_positionally()
         self.save_values()
-        self.attempt("ts", self.torchscript, False)
-        self.attempt("ts-dyn", self.torchscript, True)
-        self.attempt("pt", self.trace)
+        attempt(self.result, "ts", self.torchscript, False)
+        attempt(self.result, "ts-dyn", self.torchscript, True)
+        attempt(self.result, "pt", self.trace)
         write_json(f"{self.folder}/done.json", self.result)
         return self.result
 
@@ -151,28 +196,14 @@ class Export:
         return True
 
     def save_variants(self, file, graph, truth):
-        base = f"{self.folder}/{file}"
         truth = list(
             facts.folded(graph, facts.aliased(truth, self.aliases), self.contents, self.partners)
         )
-        write_json(f"{base}.truth.json", truth)
-        dynamic = file.endswith("-dyn")
-        example = {k: v.numpy() for k, v in (self.twice if dynamic else self.example).items()}
-        for variant, make in self.variants.items():
-            self.attempt(
-                f"{file}.{variant}", self.save_variant, base, variant, make, example, graph, truth
-            )
+        write_json(f"{self.folder}/{file}.truth.json", truth)
+        example = self.twice if file.endswith("-dyn") else self.example
+        example = {name: value.numpy() for name, value in example.items()}
+        save_variants(self.result, self.folder, file, graph, truth, example, self.variants)
         return len(graph.node)
-
-    @staticmethod
-    def save_variant(base, variant, make, example, graph, truth):
-        target = f"{base}.{variant}.onnx"
-        make(f"{base}.onnx", target, example)
-        after = onnx.load(target).graph
-        if variant != "anon":  # the same nodes in the same order
-            truth = facts.survivors(graph, truth, after)
-        write_json(f"{base}.{variant}.truth.json", truth)
-        return len(after.node)
 
 
 def complete(args, name):
@@ -201,7 +232,11 @@ def main():
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
     for name in todo:
-        result = Export(name, *models[name], f"{args.out}/{name}", args.core).run()
+        folder = f"{args.out}/{name}"
+        if not args.force and Path(folder, "done.json").exists():
+            result = add_further(folder)
+        else:
+            result = Export(name, *models[name], folder, args.core).run()
         print(json.dumps(result), flush=True)
 
 
