@@ -45,7 +45,7 @@ bench: build ## Time and memory against cp and Python's onnx, as ratios
 	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin
 	@$(PYTHON) benchmarks/export.py
 
-fuzz: ## Fuzz the ONNX import for SECONDS (default 60) with libFuzzer and sanitizers
+fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers
 	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)
 
 eval: build ## Tag every model of the corpus and of the held-out set, score them, write docs/Accuracy.md

@@ -6,12 +6,15 @@ cd "$(dirname "$0")/.."
 [ ! -f scripts/env.sh ] || . scripts/env.sh
 
 .venv/bin/cmake --preset fuzz
-.venv/bin/cmake --build build-fuzz --target htp-import-fuzzer
+.venv/bin/cmake --build build-fuzz --target htp-import-fuzzer htp-trace-fuzzer
 .venv/bin/python fuzz/seeds.py build-fuzz/seeds
-mkdir -p build-fuzz/corpus build-fuzz/crashes
+mkdir -p build-fuzz/crashes
 # libMLIR is not instrumented: containers that cross its border look overflown, and
 # what it takes from an allocator of ours looks as if it were still free.
-ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0 \
-  build-fuzz/bin/htp-import-fuzzer -max_total_time="${1:-60}" -max_len=8192 \
-  -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix=build-fuzz/crashes/ \
-  build-fuzz/corpus build-fuzz/seeds
+export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0
+for target in import trace; do
+  mkdir -p "build-fuzz/corpus/$target"
+  "build-fuzz/bin/htp-$target-fuzzer" -max_total_time="${1:-60}" -max_len=8192 \
+    -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix=build-fuzz/crashes/ \
+    "build-fuzz/corpus/$target" "build-fuzz/seeds/$target"
+done
