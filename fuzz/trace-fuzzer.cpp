@@ -23,8 +23,8 @@ static void requireThat(bool condition, const char *what) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  auto trace = Trace::parse(
-      llvm::StringRef(reinterpret_cast<const char *>(data), size));
+  auto trace =
+      Trace::parse(llvm::StringRef(reinterpret_cast<const char *>(data), size));
   if (!trace) {
     llvm::consumeError(trace.takeError());
     return 0;

@@ -38,7 +38,7 @@ Expected<ModuleTree> ModuleTree::create(std::vector<Module> modules) {
   tree.modules = std::move(modules);
   tree.byPath.clear();
   if (Error error = tree.link())
-    return std::move(error);
+    return error;
   return tree;
 }
 
