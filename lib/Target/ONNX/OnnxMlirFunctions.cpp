@@ -238,6 +238,6 @@ void htp::inferResultTypes(Operation *op) {
                            op->getContext(), error))
           result.setType(type);
   } catch (const std::exception &) {
-    // Nothing is known, then; a type that fits is found later.
+    return; // Nothing is known, then; a type that fits is found later.
   }
 }
