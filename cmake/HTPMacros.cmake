@@ -35,6 +35,8 @@ function(htp_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   htp_compile_options(${name} "${ARG_EXCEPTIONS}")
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  # Installed, it finds the LLVM that it was linked with.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
