@@ -202,8 +202,10 @@ htp::importAttribute(const AttributeProto &proto, bool isDataType,
         return failure();
       if (!rest.empty())
         info.append("t", rest.getDictionary(context));
-    } else if ((result.value = importValue(proto, type, isDataType, context))) {
-      guessed = guessType(result.value);
+    } else {
+      result.value = importValue(proto, type, isDataType, context);
+      if (result.value)
+        guessed = guessType(result.value);
     }
   }
   if (result.value || result.isGraph)

@@ -16,7 +16,6 @@
 using namespace mlir;
 using namespace htp;
 using ::onnx::FunctionProto;
-using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 
 //===----------------------------------------------------------------------===//

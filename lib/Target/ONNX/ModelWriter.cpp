@@ -72,7 +72,7 @@ public:
 
 private:
   /// Below this a system call of its own costs more than the copy.
-  static constexpr size_t kMinCopy = 64 * 1024;
+  static constexpr size_t kMinCopy = 1 << 16;
   bool copyInKernel(StringRef &piece);
 
   int fd;
