@@ -7,6 +7,7 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -316,10 +317,17 @@ func::FuncOp OutlineBuilder::findEqual(func::FuncOp function, ModuleId of,
   return {};
 }
 
-/// The name of a module's functions: its class.
+/// The name of a module's functions: its class. Where that is unknown, the last
+/// name in its path: `layer` for `encoder.layer.0`.
 static StringRef baseName(const Module &module) {
-  return module.className.empty() ? module.attributeName()
-                                  : StringRef(module.className);
+  if (!module.className.empty())
+    return module.className;
+  SmallVector<StringRef> names;
+  StringRef(module.path).split(names, '.');
+  for (StringRef name : llvm::reverse(names))
+    if (!llvm::all_of(name, llvm::isDigit))
+      return name;
+  return "module";
 }
 
 /// The name of a class is what people look for: if something else has it, the
