@@ -151,10 +151,10 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
   ModuleFrame frame(tag ? tag.getPath() : StringRef());
   for (Operation &op : body)
     makeAbsolute(&op, frame);
-  if (auto originals = call->getAttrOfType<ArrayAttr>(kOriginalsAttr)) {
+  if (auto originals = call->getAttrOfType<OriginalsAttr>(kOriginalsAttr)) {
     SmallVector<Operation *> ops = recordedOps(body);
-    if (ops.size() == originals.size())
-      for (auto [op, difference] : llvm::zip(ops, originals))
+    if (ops.size() == originals.getOps().size())
+      for (auto [op, difference] : llvm::zip(ops, originals.getOps()))
         if (auto dictionary = dyn_cast<DictionaryAttr>(difference))
           applyDifference(op, dictionary);
   }

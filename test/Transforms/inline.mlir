@@ -26,7 +26,7 @@ func.func @changed(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[R:.*]] = "d.new"
   // CHECK-NEXT: return %[[R]]
   %0 = func.call @Layer(%x) {htp.order = array<i64: 1, 1>, htp.tag = #htp.tag<"a">} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = func.call @Layer(%0) {htp.order = array<i64: 0, 1>, htp.originals = [{htp.tag = #htp.tag<"b.act">}, {}], htp.tag = #htp.tag<"b">} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call @Layer(%0) {htp.order = array<i64: 0, 1>, htp.originals = #htp.originals<[{htp.tag = #htp.tag<"b.act">}, {}]>, htp.tag = #htp.tag<"b">} : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 // CHECK-NOT: @Layer

@@ -116,7 +116,9 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     (`@BertLayer`, variants `@BertLayer_1`), a call that of the module's path. In
     a function's body tags are relative to the module; where an op does not lie
     below it, its path starts with "/". What else each call needs to be inlined
-    exactly (names, places, notes) is kept in attributes of the call.
+    exactly (names, places, notes) is kept in attributes of the call. To read the
+    result, print it with `--mlir-use-nameloc-as-prefix`: values and arguments
+    then have the names of modules and parameters.
 
     *A module need not be convex*: its dataflow may leave it and come back. Ops
     are reordered within dominance, and an op between two ops of a module that

@@ -28,6 +28,8 @@ static constexpr StringLiteral kAllValueInfoAttr = "htp.value_info";
 static json::Value toJSON(Attribute attribute) {
   if (auto text = dyn_cast<StringAttr>(attribute))
     return json::fixUTF8(text.getValue());
+  if (auto originals = dyn_cast<OriginalsAttr>(attribute))
+    return toJSON(originals.getOps());
   if (auto array = dyn_cast<ArrayAttr>(attribute)) {
     json::Array list;
     for (Attribute element : array)
@@ -46,6 +48,17 @@ static json::Value toJSON(Attribute attribute) {
   llvm::raw_string_ostream stream(text);
   attribute.print(stream);
   return json::Object{{"mlir", text}};
+}
+
+static Attribute fromJSON(const json::Value &value, MLIRContext *context);
+
+/// What `key` stands for: its value says not all of it.
+static Attribute fromJSON(StringRef key, const json::Value &value,
+                          MLIRContext *context) {
+  Attribute attribute = fromJSON(value, context);
+  auto array = dyn_cast_or_null<ArrayAttr>(attribute);
+  return array && key == kOriginalsAttr ? OriginalsAttr::get(context, array)
+                                        : attribute;
 }
 
 /// Null where the text is not what toJSON wrote.
@@ -69,7 +82,7 @@ static Attribute fromJSON(const json::Value &value, MLIRContext *context) {
       return parseAttribute(*text, context);
   NamedAttrList entries;
   for (const auto &[key, entry] : *object) {
-    Attribute attribute = fromJSON(entry, context);
+    Attribute attribute = fromJSON(key, entry, context);
     if (!attribute)
       return {};
     entries.append(StringAttr::get(context, StringRef(key)), attribute);
@@ -111,7 +124,7 @@ static void lift(Operation *op, StringRef name) {
     llvm::consumeError(value.takeError());
     return;
   }
-  if (Attribute attribute = fromJSON(*value, op->getContext()))
+  if (Attribute attribute = fromJSON(name, *value, op->getContext()))
     op->setAttr(name, attribute);
 }
 

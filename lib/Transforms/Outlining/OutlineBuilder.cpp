@@ -261,6 +261,21 @@ void OutlineBuilder::describeForONNX(func::FuncOp function, Block *body,
   function->setAttr("onnx.value_info", builder.getStrArrayAttr(names));
 }
 
+/// What people call an argument: the parameter's path within the module, or the
+/// end of the value's name. --mlir-use-nameloc-as-prefix prints it.
+Location OutlineBuilder::argumentLoc(Value input, StringRef modulePath) {
+  StringRef parameter = parameterPath(input, tree);
+  std::string name = ModuleFrame(modulePath).relative(parameter);
+  if (parameter.empty())
+    name = getValueName(input).rsplit('/').second.str();
+  if (name.empty())
+    name = getValueName(input).str();
+  if (name.empty())
+    return input.getLoc();
+  return NameLoc::get(builder.getStringAttr(StringRef(name).ltrim('/')),
+                      input.getLoc());
+}
+
 /// A private function, not in the module yet, with `body` as its body.
 func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
                                           const Border &border) {
@@ -285,7 +300,8 @@ func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
       llvm::map_to_vector(border.results, nameAttribute));
   llvm::DenseMap<Value, Value> arguments;
   for (Value input : border.inputs)
-    arguments[input] = body->addArgument(input.getType(), input.getLoc());
+    arguments[input] =
+        body->addArgument(input.getType(), argumentLoc(input, path));
   replaceInside(body, arguments);
   // Of the kind that ends the block around it: func.return, onnx.Return, …
   OperationState state(loc, tagged->block->getTerminator()->getName());
@@ -382,7 +398,9 @@ Operation *OutlineBuilder::buildFunction(const Part &part, Block *body) {
     for (auto [shared, original] :
          llvm::zip(recordedOps(equal.front()), recordedOps(*body)))
       differences.push_back(recordDifference(shared, original, frame));
-    call->setAttr(kOriginalsAttr, builder.getArrayAttr(differences));
+    call->setAttr(kOriginalsAttr,
+                  OriginalsAttr::get(module.getContext(),
+                                     builder.getArrayAttr(differences)));
     call.setCallee(equal.getSymName());
     for (auto [result, type] :
          llvm::zip(call.getResults(), equal.getResultTypes()))

@@ -42,6 +42,7 @@ private:
                         llvm::SmallVectorImpl<mlir::Value> &inputs);
   mlir::func::FuncOp makeFunction(const Part &part, mlir::Block *body,
                                   const Border &border);
+  mlir::Location argumentLoc(mlir::Value input, llvm::StringRef modulePath);
   bool isONNX() const;
   void describeForONNX(mlir::func::FuncOp function, mlir::Block *body,
                        const Border &border);

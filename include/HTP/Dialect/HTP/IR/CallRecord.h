@@ -9,9 +9,9 @@
 //   htp.tag        the module's path, from the root
 //   htp.order      the places of the body's ops in the flat block, as runs:
 //                  first place, length, first place, length, …
-//   htp.originals  one dictionary for each op of the body (in walk order, the
-//                  last terminator left out): the names, tags and locations in
-//                  which this call differs from the body
+//   htp.originals  #htp.originals: one dictionary for each op of the body (in
+//                  walk order, the last terminator left out), with the names,
+//                  tags and locations in which this call differs from it
 
 #ifndef HTP_DIALECT_HTP_IR_CALLRECORD_H
 #define HTP_DIALECT_HTP_IR_CALLRECORD_H

@@ -88,6 +88,22 @@ def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def HTP_OriginalsAttr : HTP_Attr<"Originals", "originals"> {
+  let summary = "In what a call of an outlined function differs from its body";
+  let description = [{
+    One dictionary for each op of the body: the names, tags and locations that
+    the op has in this call. The printer gives it a name (`#originals1`), which
+    keeps calls short.
+
+    ```mlir
+    call @Layer(%x, %w) {htp.originals = #htp.originals<[{onnx_node_name = "mul1"}, {} ]>, …}
+    ```
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$ops);
+  let assemblyFormat = "`<` $ops `>`";
+  let genMnemonicAlias = 1;
+}
+
 def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
   let summary = "The module that made an operation, and how that is known";
   let description = [{

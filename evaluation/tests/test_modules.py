@@ -1,0 +1,47 @@
+"""Modules back out of the graph, on a small part of the corpus: outlined, inlined, extracted, compiled by IREE."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture
+def check(programs, tmp_path):
+    """Runs a script of the evaluation, which must end well; returns what it printed."""
+
+    def run(script, *arguments):
+        command = [sys.executable, ROOT / "evaluation" / script, "--htp-opt", programs / "htp-opt"]
+        done = subprocess.run(
+            [*command, "--work", tmp_path, *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_outlined_models_compute_the_same_and_come_back(check, corpora):
+    said = check("outline_check.py", corpora["corpus"], "bert_tiny", "albert")
+    assert "8 of 8 graphs; 0 of " in said
+
+
+def test_extracted_modules_are_those_of_pytorch(check, corpora):
+    models = ROOT / "evaluation/corpus/models.py"
+    said = check("extract_check.py", corpora["corpus"], "--models", models, "albert", "resnet")
+    equal, modules, hooked, folded, unlike = map(int, re.findall(r"\b\d+\b", said.splitlines()[-1]))
+    assert equal == modules > 100 and hooked > 100 and unlike == 0
+    assert folded == 14, "the batch norms of one graph"
+
+
+@pytest.mark.parametrize("variant", ["ts", "dynamo"])
+def test_deep_models_share_one_function(check, variant):
+    assert "2 of 2 models" in check("outline_layers.py", f"bert/{variant}")
+
+
+def test_iree_compiles_an_outlined_model(check, corpora):
+    pytest.importorskip("iree.runtime")
+    said = check("iree_check.py", corpora["corpus"], "bert_tiny/ts", "gpt2/dynamo")
+    assert said.count("outlined: ok") == 2
