@@ -136,14 +136,19 @@ def convolution_partners(model):
 
 def survivors(before, truth, after):
     """The truth about an optimized graph: a node belongs where the node belonged whose value it
-    makes, or whose name it kept or extended. Null where neither is left."""
+    makes, or whose name it kept or extended. Null where neither is left. A node that is still
+    itself and took over the value of one that a quantizer absorbed (a Relu) belongs to either."""
     made_by = {out: where for node, where in zip(before.node, truth) for out in node.output}
     named = {node.name: where for node, where in zip(before.node, truth) if node.name}
+    kinds = {node.name: node.op_type for node in before.node}
+    quantized = any(node.op_type == "QuantizeLinear" for node in after.node)
 
     def survivor(node):
         for value in node.output:
             if value in made_by:
-                return made_by[value]
+                itself = quantized and kinds.get(node.name) == node.op_type
+                own = named[node.name] if itself else None
+                return accept(made_by[value], own if isinstance(own, list) else [own])
         return named.get(node.name, named.get(node.name.rpartition("/")[0]))
 
     return list(shared(after, [survivor(node) for node in after.node]))

@@ -91,6 +91,16 @@ def test_survivors_by_value_and_by_name():
     assert truth.survivors(before, ["a", "b"], after) == ["a", "b", None]
 
 
+def test_a_node_that_absorbed_another_belongs_to_either():
+    conv = helper.make_node("Conv", ["x", "w"], ["y"], name="c")
+    before = graph_of([conv, helper.make_node("Relu", ["y"], ["z"], name="r")])
+    took_over = helper.make_node("Conv", ["x", "w"], ["z"], name="c")
+    quantize = helper.make_node("QuantizeLinear", ["z", "s"], ["q"], name="z_QuantizeLinear")
+    after = graph_of([took_over, quantize])
+    assert truth.survivors(before, [["n", "c"], "r"], after) == [["r", "n", "c"], None]
+    assert truth.survivors(before, ["c", "r"], graph_of([took_over])) == ["r"]
+
+
 def test_shared_nodes_may_belong_to_what_the_layers_share():
     graph = graph_of([
         node("m", outputs=["mask"]),

@@ -36,6 +36,7 @@ private:
   Votes consumers(Operation *op) const;
   Votes producers(Operation *op) const;
   void vote(Votes &votes, Operation *op) const;
+  Operation *origin(Operation *op) const;
   Where common(const Votes &votes) const;
   void assign(Operation *op, Where where, StringRef evidence,
               const Votes &others);
@@ -70,6 +71,15 @@ PropagateAuxTags::Votes PropagateAuxTags::producers(Operation *op) const {
       vote(votes, producer);
   }
   return votes;
+}
+
+/// The nearest node with a tag that `op` is made from: what only recodes a
+/// value (a quantizer's pair of nodes) takes it as its first operand.
+Operation *PropagateAuxTags::origin(Operation *op) const {
+  static constexpr unsigned kFarthest = 16;
+  for (unsigned step = 0; op && step < kFarthest && !getTag(op); ++step)
+    op = op->getNumOperands() ? op->getOperand(0).getDefiningOp() : nullptr;
+  return op;
 }
 
 /// What all votes have in common. Calls differ as soon as modules do.
@@ -117,6 +127,8 @@ void PropagateAuxTags::decide(Operation *op) {
   if (!after.empty())
     return assign(op, common(after), "ancestor", after);
   // Nothing in the model reads it: a result of the model, or dead.
+  if (before.empty())
+    vote(before, origin(op));
   if (!before.empty())
     return assign(op, common(before),
                   before.size() == 1 ? "producer" : "ancestor", before);

@@ -26,6 +26,17 @@ func.func @votes(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %4 : tensor<4xf32>
 }
 
+// What a quantizer puts behind the last node goes with that node.
+// CHECK-LABEL: @result
+func.func @result(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4xf32> {
+  %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"layer.1">} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: "onnx.QuantizeLinear"{{.*}}#htp.tag<"layer.1"
+  %1 = "onnx.QuantizeLinear"(%0, %s, %z) : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  // CHECK: "onnx.DequantizeLinear"{{.*}}#htp.tag<"layer.1", evidence = "producer"
+  %2 = "onnx.DequantizeLinear"(%1, %s, %z) : (tensor<4xi8>, tensor<f32>, tensor<i8>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
 // A whole chain goes where its end goes.
 // CHECK-LABEL: @chain
 func.func @chain(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
