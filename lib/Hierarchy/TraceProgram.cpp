@@ -49,6 +49,8 @@ private:
   void addOps(llvm::ArrayRef<TraceOp> ops);
   void addOp(const TraceOp &op);
   void read(llvm::ArrayRef<TraceArgument> arguments, Program::Step &step);
+  void join(Program::Step &step);
+  void addJoined(Program::Step &step, std::initializer_list<int32_t> several);
 
   const Trace &trace;
   Program &program;
@@ -117,6 +119,39 @@ void Builder::read(llvm::ArrayRef<TraceArgument> arguments,
   });
 }
 
+/// A fingerprint is a sum over the elements: that of several tensors in one is
+/// the sum of theirs.
+void Builder::addJoined(Program::Step &step,
+                        std::initializer_list<int32_t> several) {
+  Program::Parameter joined;
+  joined.joined = true;
+  joined.content.kind = ElementKind::Float;
+  for (int32_t parameter : several) {
+    const TensorContent &content = program.parameters[parameter].content;
+    if (!content.values || content.kind != ElementKind::Float)
+      return;
+    joined.content.values += content.values;
+    joined.content.elements += content.elements;
+  }
+  step.parameters.push_back(program.parameters.size());
+  program.parameters.push_back(std::move(joined));
+}
+
+/// An exporter makes one tensor of the parameters of a recurrent layer that
+/// play the same part: both biases, those of both directions, or all four.
+void Builder::join(Program::Step &step) {
+  static constexpr size_t kLeast = 4, kMost = 64;
+  llvm::SmallVector<int32_t, 2> own = step.parameters;
+  if (own.size() < kLeast || own.size() > kMost)
+    return;
+  for (size_t i = 0; i < own.size(); ++i)
+    for (size_t j = i + 1; j < own.size(); ++j) {
+      addJoined(step, {own[i], own[j]});
+      if (i + 1 < j && j + 1 < own.size())
+        addJoined(step, {own[i], own[i + 1], own[j], own[j + 1]});
+    }
+}
+
 void Builder::addOp(const TraceOp &op) {
   Program::Step step;
   step.kind = op.kind;
@@ -134,6 +169,7 @@ void Builder::addOp(const TraceOp &op) {
     values[op.outputs[0].value] = step.inputs[0];
     return;
   }
+  join(step);
   for (const TraceValue &output : op.outputs)
     step.outputs.push_back(define(output));
   program.steps.push_back(std::move(step));

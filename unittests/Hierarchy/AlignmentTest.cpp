@@ -93,6 +93,10 @@ TEST(Emission, Rules) {
   EXPECT_EQ(table.rule("gelu").emits("Erf"), Emits::Part);
   EXPECT_EQ(table.rule("view").emits("Concat"), Emits::Sizes);
   EXPECT_EQ(table.rule("index").emits("Concat"), Emits::Indices);
+  // Recurrent layers are one node, or a node of each kind for every time step.
+  EXPECT_EQ(table.rule(table.canonical("aten::rnn_tanh")).emits("Tanh"),
+            Emits::Part);
+  EXPECT_EQ(table.rule("lstm").emits("LSTM"), Emits::Main);
   // Kinds that the table does not list emit the op of their name.
   EXPECT_EQ(table.rule("hard_swish_x").emits("HardSwishX"), Emits::Main);
   EXPECT_EQ(table.rule("onnx::Foo").emits("Foo"), Emits::Main);

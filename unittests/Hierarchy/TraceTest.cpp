@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Hierarchy/Trace.h"
+#include "HTP/Hierarchy/TraceProgram.h"
 
 #include "gtest/gtest.h"
 
@@ -127,4 +128,46 @@ TEST(Trace, RejectsWhatTheSchemaRejects) {
 TEST(Trace, DeepNestingIsAnErrorNotACrash) {
   std::string deep = traceWith(std::string(100000, '['));
   EXPECT_NE(errorOf(deep).find("levels deep"), std::string::npos);
+}
+
+/// Exporters make one tensor of the parameters of a recurrent layer.
+TEST(TraceProgram, JoinedParametersOfARecurrentLayer) {
+  std::string parameters, inputs;
+  for (int i = 0; i < 4; ++i) {
+    std::string name = "w" + std::to_string(i);
+    parameters += (i ? ", " : "") + std::string(R"({"name": ")") + name +
+                  R"(", "kind": "parameter", "shape": [)" +
+                  std::to_string(10 * (i + 1)) +
+                  R"(], "dtype": "float32", "values_hash": "000000000000000)" +
+                  std::to_string(1 << i) + "\"}";
+    inputs +=
+        (i ? ", " : "") + std::string(R"({"parameter": "rnn.)") + name + "\"}";
+  }
+  Trace trace = llvm::cantFail(Trace::parse(R"({"format": "htp-trace",
+    "version": 1, "producer": {"name": "test", "source": "export"},
+    "modules": [
+      {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false,
+       "calls": 1, "parameters": []},
+      {"path": "rnn", "class": "LSTM", "qualified": "torch.nn.LSTM",
+       "torch_nn": true, "calls": 1, "parameters": [)" +
+                                            parameters + R"(]}],
+    "inputs": [{"value": 0, "name": "x", "shape": [1], "dtype": "float32"}],
+    "ops": [{"kind": "aten::lstm", "module": "rnn", "call": 0,
+             "inputs": [{"value": 0}, {"list": [)" +
+                                            inputs + R"(]}],
+             "outputs": [{"value": 1, "name": "y", "dtype": "float32"}]}],
+    "outputs": [{"value": 1}]})"));
+  TraceProgram traced(trace);
+  const Program &program = traced.program;
+  auto reads = [&](uint64_t values, int64_t elements) {
+    return llvm::any_of(program.steps[0].parameters, [&](int32_t index) {
+      const TensorContent &content = program.parameters[index].content;
+      return program.parameters[index].joined && content.values == values &&
+             content.elements == elements;
+    });
+  };
+  EXPECT_TRUE(reads(4 + 8, 30 + 40));                   // both biases
+  EXPECT_TRUE(reads(1 + 4, 10 + 30));                   // both directions
+  EXPECT_TRUE(reads(1 + 2 + 4 + 8, 10 + 20 + 30 + 40)); // all four
+  EXPECT_FALSE(reads(1 + 2 + 4, 10 + 20 + 30));
 }

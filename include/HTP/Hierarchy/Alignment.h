@@ -25,6 +25,8 @@ struct Program {
   struct Parameter {
     llvm::StringRef path;
     TensorContent content;
+    /// Stands for several parameters that an exporter may have made one of.
+    bool joined = false;
   };
   struct Step {
     /// aten::linear; onnx::MatMul where the program is a graph.

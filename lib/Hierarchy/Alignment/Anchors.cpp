@@ -62,7 +62,7 @@ void AnchorFinder::indexParameters(Anchors &anchors) {
       continue;
     std::pair<uint64_t, int64_t> key(content.values, content.elements);
     owners[key].push_back(index);
-    if (states.readers[index].empty())
+    if (parameter.joined || states.readers[index].empty())
       continue;
     ++anchors.known;
     anchors.found += present.contains(key);
