@@ -333,6 +333,16 @@ def test_tags_as_attributes(good, tmp_path, capsys):
     assert {"source_module", "hierarchy_tags"} <= {a.name for a in node.attribute}
 
 
+def test_tags_beside_the_model_only(good, tmp_path, capsys):
+    target = tmp_path / "plain.onnx"
+    command = ["tag", str(good), "-o", str(target), "--tag-storage", "none"]
+    assert main([*command, "--trace", str(good.with_suffix(".trace.json"))]) == 0
+    assert not [p for node in onnx.load(target).graph.node for p in node.metadata_props]
+    assert htp.load(target.with_suffix(".ops.json")).statistics["coverage"] == 1
+    with pytest.raises(htp.NotTagged):
+        htp.load(target)
+
+
 # --- doctor --------------------------------------------------------------------------------------
 
 

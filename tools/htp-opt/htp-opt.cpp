@@ -18,6 +18,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 
 /// One call for each format that can be written beside the model.
@@ -73,10 +74,18 @@ static void registerTagEmbedding() {
           clEnumValN(TagStorage::Attribute, "attribute",
                      "in the node attributes source_module and "
                      "hierarchy_tags, which onnx.checker and ONNX Runtime "
-                     "reject")),
+                     "reject"),
+          clEnumValN(TagStorage::None, "none",
+                     "nowhere: only what is written beside the model has "
+                     "them (--op-metadata)")),
       llvm::cl::init(TagStorage::Metadata),
       llvm::cl::cat(htp::optionCategory()));
-  htp::registerExportStep([](mlir::ModuleOp module) {
+  htp::registerExportStep([](mlir::ModuleOp module) -> mlir::LogicalResult {
+    if (storage == TagStorage::None) {
+      mlir::PassManager strip(module.getContext());
+      strip.addPass(htp::createHTPStrip());
+      return strip.run(module);
+    }
     htp::embedTags(module, storage);
     return mlir::success();
   });

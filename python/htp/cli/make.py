@@ -108,9 +108,10 @@ def register(commands: Commands) -> None:
 def _add_storage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag-storage",
-        choices=["metadata", "attribute"],
+        choices=["metadata", "attribute", "none"],
         default="metadata",
-        help="attribute: node attributes, which checkers and ONNX Runtime reject",
+        help="attribute: node attributes, which checkers and ONNX Runtime reject; "
+        "none: only in NAME.ops.json",
     )
 
 

@@ -7,11 +7,14 @@
 // RUN: htp-opt %s --tag-storage=attribute -o %t.attributes.onnx 2>&1 | FileCheck %s --check-prefix=WARN
 // RUN: htp-opt %t.attributes.onnx | FileCheck %s --check-prefix=ATTRIBUTE
 // RUN: htp-opt %t.attributes.onnx --htp-strip -o %t.stripped.onnx && cmp %t.plain.onnx %t.stripped.onnx
+// RUN: htp-opt %s --tag-storage=none -o %t.none.onnx --op-metadata=%t.ops.json && cmp %t.plain.onnx %t.none.onnx
+// RUN: FileCheck %s --check-prefix=BESIDE --input-file=%t.ops.json
 // RUN: htp-opt %s --torch-nn -o %t.nn.onnx && htp-opt %t.nn.onnx | FileCheck %s --check-prefix=NN
 
 // A tagged model as ONNX: tags are metadata, ir_version is 10. Reading it again gives the same tags, tagging it again the same
 // bytes, and stripping it the model without tags.
 
+// BESIDE: /Net/Layer.0
 // WARN: warning: tags are stored as node attributes, which onnx.checker and ONNX Runtime reject
 
 // CHECK: onnx.ir_version = 10

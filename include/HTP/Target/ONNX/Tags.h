@@ -21,7 +21,9 @@ enum class TagStorage {
   Metadata,
   /// Into the node attributes `source_module` and `hierarchy_tags`, which
   /// onnx.checker and ONNX Runtime reject.
-  Attribute
+  Attribute,
+  /// Nowhere: --htp-strip instead of embedTags.
+  None
 };
 
 /// Writes the tags of `module` into its metadata, in place of what an earlier
