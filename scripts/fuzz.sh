@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -f scripts/env.sh ] || . scripts/env.sh
 
-.venv/bin/cmake --preset fuzz
+[ -e build-fuzz/build.ninja ] || .venv/bin/cmake --fresh --preset fuzz
 .venv/bin/cmake --build build-fuzz --target htp-import-fuzzer htp-trace-fuzzer
 .venv/bin/python fuzz/seeds.py build-fuzz/seeds
 mkdir -p build-fuzz/crashes
