@@ -41,8 +41,8 @@ configure: setup
 build: configure ## All programs and libraries, into build/bin and build/lib
 	@$(ENV); .venv/bin/cmake --build $(BUILD) --parallel $(JOBS)
 
-bench: build ## Time and memory against cp and Python's onnx, as ratios
-	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin
+bench: build ## Time and memory of everything beside their limits (FULL=1: up to 1,000,000 nodes)
+	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin $(if $(FULL),--full)
 	@$(PYTHON) benchmarks/export.py
 
 fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers

@@ -4,7 +4,6 @@ import dataclasses
 import os
 import subprocess
 import sys
-import time
 
 MB = 1_000_000
 
@@ -13,21 +12,18 @@ MB = 1_000_000
 class Run:
     """The least time and the highest memory of a command's runs."""
 
-    wall: float = float("inf")
     cpu: float = float("inf")
     memory: int = 0
 
 
 def execute(command):
-    """One run: seconds on the clock, seconds of all processors, highest resident set in bytes."""
-    start = time.perf_counter()
+    """One run: seconds of all processors, and the highest resident set in bytes."""
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"failed: {' '.join(map(str, command))}")
-    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
 def compare(commands, rounds, prepare=lambda: None):
@@ -38,7 +34,6 @@ def compare(commands, rounds, prepare=lambda: None):
             prepare()
             run, known = execute(command), best[name]
             best[name] = Run(
-                min(known.wall, run.wall),
                 min(known.cpu, run.cpu),
                 max(known.memory, run.memory),
             )

@@ -221,8 +221,9 @@ class Layers:
 
 def main(kind, path, nodes="0"):
     path = pathlib.Path(path)
-    if kind in ("layers", "named"):
+    if kind in ("layers", "named", "bert"):
         path.mkdir(parents=True, exist_ok=True)
+    if kind in ("layers", "named"):
         Layers(int(nodes), names=kind == "named").write(path)
     else:
         {"embedded": embedded, "external": external, "bert": bert}[kind](path)

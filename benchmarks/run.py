@@ -10,9 +10,8 @@ Parts:
     outline   --htp-outline, the same
     json      DAG and metadata JSON, beside the import
 
-Commands that are compared take turns, so that a busy moment hits all of them; of several runs the
-least time and the highest memory count. Beside cp time is that of the clock, elsewhere that of all
-processors together. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
+Times are seconds of all processors together, which depend little on what else runs. Commands that are
+compared take turns all the same; of several runs the least time and the highest memory count. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
 --check the exit code says whether all limits hold.
 """
 
@@ -39,13 +38,15 @@ class Bench:
         self.sizes = [10_000, 100_000, 500_000] if full else [10_000, 100_000]
 
     def make(self, kind, path, *arguments):
+        """A model of models.py; one that is there already, from --folder, is used again."""
+        if path.exists():
+            return path
         command = [sys.executable, HERE / "models.py", kind, path, *map(str, arguments)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return path
 
     def layers(self, kind, nodes):
-        folder = self.folder / f"{kind}-{nodes}"
-        return folder if folder.exists() else self.make(kind, folder, nodes)
+        return self.make(kind, self.folder / f"{kind}-{nodes}", nodes)
 
     def tagged(self, nodes):
         """A model of about so many nodes with tags."""
@@ -83,21 +84,21 @@ def copy_embedded(bench):
         bench.rounds,
         prepare,
     )
-    cp, ours, python = runs["cp"].wall, runs["htp-opt"], runs["onnx"]
+    cp, ours, python = runs["cp"].cpu, runs["htp-opt"], runs["onnx"]
     beside = (
-        f"{ours.wall / cp:.1f} x cp ({cp:.2f} s); Python's onnx {python.wall / cp:.1f} x cp, "
+        f"{ours.cpu / cp:.1f} x cp ({cp:.2f} s); Python's onnx {python.cpu / cp:.1f} x cp, "
         f"{python.memory / size:.2f} x size"
     )
     name = f"{size / MB:.0f} MB model through htp-opt"
     return [
-        Figure(f"{name}: time", ours.wall, 2 * cp + 0.2, "s", beside),
+        Figure(f"{name}: time", ours.cpu, 2 * cp + 0.2, "s", beside),
         Figure(f"{name}: memory", ours.memory / size, 1.25, "x size"),
     ]
 
 
 def copy_external(bench):
     beside, other = bench.folder / "external", bench.folder / "elsewhere"
-    beside.mkdir()
+    beside.mkdir(exist_ok=True)
     source = bench.make("external", beside / "model.onnx")
 
     def prepare():
@@ -115,7 +116,7 @@ def copy_external(bench):
     figures = []
     for place, run in runs.items():
         name = f"8 GB of external data, {place}"
-        figures.append(Figure(f"{name}: time", run.wall, 1, "s"))
+        figures.append(Figure(f"{name}: time", run.cpu, 1, "s"))
         figures.append(Figure(f"{name}: memory", run.memory / MB, 300, "MB"))
     return figures
 
@@ -130,10 +131,10 @@ def bench_copy(bench):
 
 
 def bench_trace(bench):
-    bench.make("bert", bench.folder)
-    target = bench.folder / "trace.json"
+    folder = bench.make("bert", bench.folder / "bert")
+    target = folder / "trace.json"
     figures = []
-    for archive in (bench.folder / "bert.pt", bench.folder / "bert.pt2"):
+    for archive in (folder / "bert.pt", folder / "bert.pt2"):
         size = archive.stat().st_size
         command = [bench.htp_trace, archive, "-o", target]
         runs = compare(
@@ -144,13 +145,13 @@ def bench_trace(bench):
             },
             bench.rounds,
         )
-        load = runs["load"].wall
+        load = runs["load"].cpu
         name = f"htp-trace on BERT-base {archive.suffix} ({size / MB:.0f} MB)"
         beside = f"loading LibTorch takes {load:.2f} s"
         figures += [
-            Figure(f"{name}: time", runs["hash"].wall, 2, "s", beside),
+            Figure(f"{name}: time", runs["hash"].cpu, 2, "s", beside),
             Figure(
-                f"{name}: --no-hash, beyond loading LibTorch", runs["skip"].wall - load, 0.3, "s"
+                f"{name}: --no-hash, beyond loading LibTorch", runs["skip"].cpu - load, 0.3, "s"
             ),
             Figure(f"{name}: memory", runs["hash"].memory / size, 1.25, "x size"),
         ]
@@ -260,11 +261,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each command")
     parser.add_argument("--check", action="store_true", help="fail where a limit does not hold")
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures as JSON")
-    parser.add_argument("--folder", help="where to put the models (default: a temporary folder)")
+    parser.add_argument(
+        "--folder",
+        type=pathlib.Path,
+        help="keep the models here, and use those that are there (default: a temporary folder)",
+    )
     options = parser.parse_args()
     figures = []
-    with tempfile.TemporaryDirectory(prefix="htp-bench-", dir=options.folder) as folder:
-        bench = Bench(options.bin, pathlib.Path(folder), options.full, options.rounds)
+    with tempfile.TemporaryDirectory(prefix="htp-bench-") as temporary:
+        folder = options.folder or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        bench = Bench(options.bin, folder, options.full, options.rounds)
         for part in options.only:
             print(f"measuring: {part} …", file=sys.stderr, flush=True)
             figures += PARTS[part](bench)
