@@ -136,8 +136,9 @@ def check(options, name, variant, distinct):
     reachable = least * GOAL <= before
     small = left * GOAL <= before if reachable else left <= least
     good = same and shared and small
+    verdict = "FAILED" if not good else "ok" if reachable else f"1/{GOAL} MISSED"
     print(
-        f"{name}{' distinct' if distinct else ''}/{variant}: {'ok' if good else 'FAILED'}: {len(of_layer)} {layer}, "
+        f"{name}{' distinct' if distinct else ''}/{variant}: {verdict}: {len(of_layer)} {layer}, "
         f"{called.count(layer)} calls, inlined {'the same' if same else 'OTHERWISE'}, {before} -> {left} nodes "
         f"(1/{before / left:.1f}) and {len(called)} calls (1/{before / (left + len(called)):.1f} with them)"
         + (
