@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -57,6 +58,33 @@ std::string ModuleFrame::absolute(StringRef path) const {
   return path.empty() ? base : (base + "." + path).str();
 }
 
+bool ModuleFrame::isSame(StringRef path, StringRef full) const {
+  if (path.consume_front("/") || base.empty())
+    return path == full;
+  return full.consume_front(base) &&
+         (path.empty() ? full.empty()
+                       : full.consume_front(".") && full == path);
+}
+
+bool ModuleFrame::isSame(TagAttr tag, TagAttr full) const {
+  auto isSameContext = [&](ContextAttr own, ContextAttr other) {
+    return own.getEvidence() == other.getEvidence() &&
+           own.getConfidence().bitwiseIsEqual(other.getConfidence()) &&
+           isSame(own.getPath(), other.getPath());
+  };
+  return tag.getCall() == full.getCall() &&
+         tag.getEvidence() == full.getEvidence() &&
+         tag.getConfidence().bitwiseIsEqual(full.getConfidence()) &&
+         tag.getReason() == full.getReason() &&
+         isSame(tag.getPath(), full.getPath()) &&
+         llvm::equal(tag.getContexts(), full.getContexts(), isSameContext);
+}
+
+bool ModuleFrame::isSame(Location loc, Location full) const {
+  // The names differ more often than not: a look at them makes no attribute.
+  return stripScopes(loc) == stripScopes(full) && absolute(loc) == full;
+}
+
 /// `tag` with `map` applied to its paths.
 static TagAttr mapPaths(TagAttr tag, function_ref<std::string(StringRef)> map) {
   MLIRContext *context = tag.getContext();
@@ -68,22 +96,6 @@ static TagAttr mapPaths(TagAttr tag, function_ref<std::string(StringRef)> map) {
   return TagAttr::get(context, map(tag.getPath()), tag.getCall(),
                       tag.getEvidence(), tag.getConfidenceValue(),
                       tag.getReason(), contexts);
-}
-
-/// `loc` with `map` applied to the scopes in it.
-static Location mapScopes(Location loc,
-                          function_ref<std::string(StringRef)> map) {
-  AttrTypeReplacer replacer;
-  replacer.addReplacement([&](DictionaryAttr metadata) -> Attribute {
-    auto path = metadata.getAs<StringAttr>("htp.scope");
-    if (!path)
-      return metadata;
-    NamedAttrList mapped(metadata);
-    mapped.set("htp.scope",
-               StringAttr::get(metadata.getContext(), map(path.getValue())));
-    return mapped.getDictionary(metadata.getContext());
-  });
-  return cast<LocationAttr>(replacer.replace(LocationAttr(loc)));
 }
 
 TagAttr ModuleFrame::relative(TagAttr tag) const {
@@ -147,36 +159,68 @@ static ArrayAttr argumentLocations(Operation *op) {
       }));
 }
 
+/// What annotates `op`. Asking for all of its attributes as a dictionary would
+/// make one, for each op with properties.
+static SmallVector<NamedAttribute> annotationsOf(Operation *op) {
+  NamedAttrList all(op->getRawDictionaryAttrs());
+  if (op->getPropertiesStorageSize())
+    op->getName().populateInherentAttrs(op, all);
+  return llvm::filter_to_vector(all, [](NamedAttribute attribute) {
+    return isAnnotation(attribute.getName());
+  });
+}
+
+static Attribute valueOf(ArrayRef<NamedAttribute> attributes, StringAttr name) {
+  auto it = llvm::find_if(attributes, [&](NamedAttribute attribute) {
+    return attribute.getName() == name;
+  });
+  return it == attributes.end() ? Attribute() : it->getValue();
+}
+
+/// The names of `attributes` that are not among `others`, or null.
+static ArrayAttr namesMissing(ArrayRef<NamedAttribute> attributes,
+                              ArrayRef<NamedAttribute> others,
+                              MLIRContext *context) {
+  SmallVector<StringAttr> names;
+  for (NamedAttribute attribute : attributes)
+    if (!valueOf(others, attribute.getName()))
+      names.push_back(attribute.getName());
+  if (names.empty())
+    return {};
+  llvm::sort(names, [](StringAttr a, StringAttr b) {
+    return a.getValue() < b.getValue();
+  });
+  return ArrayAttr::get(context,
+                        SmallVector<Attribute>(names.begin(), names.end()));
+}
+
 DictionaryAttr recordDifference(Operation *body, Operation *original,
                                 const ModuleFrame &frame) {
   MLIRContext *context = body->getContext();
   NamedAttrList difference;
-  for (NamedAttribute attribute : original->getAttrDictionary()) {
-    if (!isAnnotation(attribute.getName()))
-      continue;
-    Attribute derived = body->getAttr(attribute.getName());
-    if (auto tag = dyn_cast_or_null<TagAttr>(derived))
-      derived = frame.absolute(tag);
-    if (derived != attribute.getValue())
+  SmallVector<NamedAttribute> own = annotationsOf(body),
+                              others = annotationsOf(original);
+  for (NamedAttribute attribute : others) {
+    Attribute derived = valueOf(own, attribute.getName());
+    auto tag = dyn_cast_or_null<TagAttr>(derived),
+         full = dyn_cast<TagAttr>(attribute.getValue());
+    bool same =
+        tag && full ? frame.isSame(tag, full) : derived == attribute.getValue();
+    if (!same)
       difference.push_back(attribute);
   }
-  SmallVector<Attribute> removed;
-  for (NamedAttribute attribute : body->getAttrDictionary())
-    if (isAnnotation(attribute.getName()) &&
-        !original->hasAttr(attribute.getName()))
-      removed.push_back(attribute.getName());
-  if (!removed.empty())
-    difference.set(kRecordedRemoval, ArrayAttr::get(context, removed));
-  if (frame.absolute(body->getLoc()) != original->getLoc())
-    difference.set(kRecordedLocation, LocationAttr(original->getLoc()));
+  if (ArrayAttr removed = namesMissing(own, others, context))
+    difference.append(kRecordedRemoval, removed);
+  if (!frame.isSame(body->getLoc(), original->getLoc()))
+    difference.append(kRecordedLocation, LocationAttr(original->getLoc()));
   if (body->getResultTypes() != original->getResultTypes())
-    difference.set(kRecordedTypes,
-                   Builder(context).getTypeArrayAttr(
-                       SmallVector<Type>(original->getResultTypes())));
+    difference.append(kRecordedTypes,
+                      Builder(context).getTypeArrayAttr(
+                          SmallVector<Type>(original->getResultTypes())));
   if (original->getNumRegions())
     if (ArrayAttr locations = argumentLocations(original);
         locations != argumentLocations(body))
-      difference.set(kRecordedArguments, locations);
+      difference.append(kRecordedArguments, locations);
   return difference.getDictionary(context);
 }
 

@@ -110,6 +110,33 @@ SmallVector<Scope, 1> findScopes(Location loc) {
   return scopes;
 }
 
+/// `metadata` with `map` applied to the scope in it.
+static DictionaryAttr mapScope(DictionaryAttr metadata,
+                               llvm::function_ref<std::string(StringRef)> map) {
+  auto path = metadata.getAs<StringAttr>(kScope);
+  if (!path)
+    return metadata;
+  NamedAttrList mapped(metadata);
+  mapped.set(kScope, StringAttr::get(metadata.getContext(), map(path)));
+  return mapped.getDictionary(metadata.getContext());
+}
+
+Location mapScopes(Location loc,
+                   llvm::function_ref<std::string(StringRef)> map) {
+  if (!mayHoldScope(loc))
+    return loc;
+  if (DictionaryAttr metadata = ownMetadata(loc)) {
+    ArrayRef<Location> inner = cast<FusedLoc>(loc).getLocations();
+    if (llvm::none_of(inner, mayHoldScope))
+      return FusedLoc::get(loc.getContext(), inner, mapScope(metadata, map));
+  }
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](DictionaryAttr metadata) -> Attribute {
+    return mapScope(metadata, map);
+  });
+  return cast<LocationAttr>(replacer.replace(LocationAttr(loc)));
+}
+
 std::optional<Scope> findScope(Location loc) {
   SmallVector<Scope, 1> scopes = findScopes(loc);
   return scopes.size() == 1 ? std::optional(scopes.front()) : std::nullopt;

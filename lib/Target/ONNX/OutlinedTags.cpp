@@ -7,6 +7,7 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -23,31 +24,63 @@ static constexpr StringLiteral kAllValueInfoAttr = "htp.value_info";
 // Attributes as JSON
 //===----------------------------------------------------------------------===//
 
+/// LLVM's writer goes over a string once to check it, once to write it letter
+/// by letter. Names hardly ever need that.
+static void appendString(StringRef value, std::string &text) {
+  bool plain = llvm::all_of(
+      value, [](char c) { return llvm::isPrint(c) && c != '"' && c != '\\'; });
+  if (plain)
+    text.append("\"").append(value).append("\"");
+  else
+    text += llvm::formatv("{0}", json::Value(json::fixUTF8(value))).str();
+}
+
 /// Strings, arrays and dictionaries as such, anything else as
-/// {"mlir": "<text>"}. ONNX has no locations: they are left out.
-static json::Value toJSON(Attribute attribute) {
-  if (auto text = dyn_cast<StringAttr>(attribute))
-    return json::fixUTF8(text.getValue());
+/// {"mlir": "<text>"}. ONNX has no locations: they are left out. A model has as
+/// many records as ops, so no json::Value is made on the way.
+static void appendJSON(Attribute attribute, std::string &text) {
+  if (auto value = dyn_cast<StringAttr>(attribute))
+    return appendString(value, text);
   if (auto originals = dyn_cast<OriginalsAttr>(attribute))
-    return toJSON(originals.getOps());
+    return appendJSON(originals.getOps(), text);
+  StringRef comma;
   if (auto array = dyn_cast<ArrayAttr>(attribute)) {
-    json::Array list;
-    for (Attribute element : array)
-      list.push_back(toJSON(element));
-    return list;
+    text += '[';
+    for (Attribute element : array) {
+      text += std::exchange(comma, ",");
+      appendJSON(element, text);
+    }
+    text += ']';
+  } else if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
+    text += '{';
+    for (NamedAttribute entry : dictionary) {
+      StringRef key = entry.getName();
+      if (key == kRecordedLocation || key == kRecordedArguments)
+        continue;
+      text += std::exchange(comma, ",");
+      appendString(key, text);
+      text += ':';
+      appendJSON(entry.getValue(), text);
+    }
+    text += '}';
+  } else {
+    std::string printed;
+    llvm::raw_string_ostream stream(printed);
+    attribute.print(stream);
+    text += "{\"mlir\":";
+    appendString(printed, text);
+    text += '}';
   }
-  if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
-    json::Object object;
-    for (NamedAttribute entry : dictionary)
-      if (entry.getName() != kRecordedLocation &&
-          entry.getName() != kRecordedArguments)
-        object[entry.getName().getValue()] = toJSON(entry.getValue());
-    return object;
-  }
+}
+
+/// An attribute as the value of an entry in the metadata.
+static std::string toText(Attribute attribute) {
   std::string text;
-  llvm::raw_string_ostream stream(text);
-  attribute.print(stream);
-  return json::Object{{"mlir", text}};
+  if (auto value = dyn_cast<StringAttr>(attribute))
+    text = value.str();
+  else
+    appendJSON(attribute, text);
+  return text;
 }
 
 static Attribute fromJSON(const json::Value &value, MLIRContext *context);
@@ -61,7 +94,7 @@ static Attribute fromJSON(StringRef key, const json::Value &value,
                                         : attribute;
 }
 
-/// Null where the text is not what toJSON wrote.
+/// Null where the text is not what appendJSON wrote.
 static Attribute fromJSON(const json::Value &value, MLIRContext *context) {
   if (auto text = value.getAsString())
     return StringAttr::get(context, *text);
@@ -108,10 +141,7 @@ static void embed(Operation *op, StringRef name) {
   Attribute attribute = op->getAttr(name);
   if (!attribute)
     return;
-  if (auto text = dyn_cast<StringAttr>(attribute))
-    addMetadata(op, name, text);
-  else
-    addMetadata(op, name, llvm::formatv("{0}", toJSON(attribute)).str());
+  addMetadata(op, name, toText(attribute));
   op->removeAttr(name);
 }
 

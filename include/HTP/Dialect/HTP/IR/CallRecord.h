@@ -58,6 +58,12 @@ public:
   mlir::Location relative(mlir::Location loc) const;
   mlir::Location absolute(mlir::Location loc) const;
 
+  /// Whether the absolute form of the first is the second, which need not be
+  /// made for that.
+  bool isSame(llvm::StringRef path, llvm::StringRef full) const;
+  bool isSame(TagAttr tag, TagAttr full) const;
+  bool isSame(mlir::Location loc, mlir::Location full) const;
+
 private:
   std::string base;
 };

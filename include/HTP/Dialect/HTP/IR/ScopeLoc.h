@@ -49,6 +49,10 @@ llvm::SmallVector<Scope, 1> findScopes(mlir::Location loc);
 /// The scope of `loc` where it has exactly one.
 std::optional<Scope> findScope(mlir::Location loc);
 
+/// `loc` with `map` applied to the path of every scope in it.
+mlir::Location mapScopes(mlir::Location loc,
+                         llvm::function_ref<std::string(llvm::StringRef)> map);
+
 /// `loc` as it was before any scope was attached.
 mlir::Location stripScopes(mlir::Location loc);
 
