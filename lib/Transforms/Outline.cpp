@@ -158,6 +158,8 @@ LogicalResult Outline::checkNotOutlined() {
 
 /// Every class that the user named must be there.
 LogicalResult Outline::checkClasses(const ModuleTree &tree) {
+  if (classes.empty())
+    return success();
   SmallVector<StringRef> names;
   for (const htp::Module &module : tree.all())
     names.append({module.className, module.qualified});

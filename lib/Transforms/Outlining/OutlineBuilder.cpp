@@ -86,7 +86,7 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
       absentValues.try_emplace(op, absentValues.size());
     else
       ++place;
-    hasNames |= op->hasAttr(kOutputNamesAttr);
+    hasNames = hasNames || op->hasAttr(kOutputNamesAttr);
   }
   for (unsigned part : innermostFirst(parts))
     callOfPart[part] = buildPart(parts[part]);
@@ -193,37 +193,45 @@ void OutlineBuilder::copyAbsentValues(Block *body,
 
 /// The scope and the name of a call, and what inlining needs to know.
 void OutlineBuilder::annotate(Operation *call, const Part &part,
-                              ArrayRef<Value> results) {
+                              ArrayRef<Value> results,
+                              OriginalsAttr originals) {
   ModuleCall of = calls[part.group];
   StringRef path = tree[of.module].path;
   std::string name = callName(path, of.call);
   if (part.ordinal)
     name += "/" + std::to_string(part.ordinal);
-  call->setLoc(NameLoc::get(builder.getStringAttr(name)));
-  setTag(call, TagAttr::get(module.getContext(), path, of.call));
+  StringAttr nameAttr = builder.getStringAttr(name);
   SmallVector<int64_t> own;
   for (Part::Item item : part.items)
     if (!item.isPart)
       own.push_back(places[item.index]);
-  call->setAttr(kOrderAttr, encodeOrder(module.getContext(), own));
-  if (!hasNames)
-    return;
-  call->setAttr(kNodeNameAttr, builder.getStringAttr(name));
-  SmallVector<StringRef> names = llvm::map_to_vector(
-      results, [](Value value) { return getValueName(value); });
-  call->setAttr(kOutputNamesAttr, builder.getStrArrayAttr(names));
+  NamedAttrList attributes;
+  attributes.append(kOrderAttr, encodeOrder(module.getContext(), own));
+  if (originals)
+    attributes.append(kOriginalsAttr, originals);
+  if (hasNames) {
+    SmallVector<StringRef> names = llvm::map_to_vector(
+        results, [](Value value) { return getValueName(value); });
+    attributes.append(kNodeNameAttr, nameAttr);
+    attributes.append(kOutputNamesAttr, builder.getStrArrayAttr(names));
+  }
+  call->setDiscardableAttrs(attributes.getDictionary(module.getContext()));
+  call->setLoc(NameLoc::get(nameAttr));
+  setTag(call, TagAttr::get(module.getContext(), path, of.call));
 }
 
 Operation *OutlineBuilder::buildPart(const Part &part) {
-  auto *body = new Block();
-  fill(body, part);
+  auto body = std::make_unique<Block>();
+  fill(body.get(), part);
   ++numCalls;
   if (form == OutlineForm::Region)
-    return buildRegion(part, body);
-  return buildFunction(part, body);
+    return buildRegion(part, std::move(body));
+  return buildFunction(part, std::move(body));
 }
 
-Operation *OutlineBuilder::buildRegion(const Part &part, Block *body) {
+Operation *OutlineBuilder::buildRegion(const Part &part,
+                                       std::unique_ptr<Block> owned) {
+  Block *body = owned.release();
   Border border = findBorder(body);
   ModuleCall of = calls[part.group];
   auto region = RegionOp::create(builder, builder.getUnknownLoc(),
@@ -276,8 +284,22 @@ Location OutlineBuilder::argumentLoc(Value input, StringRef modulePath) {
                       input.getLoc());
 }
 
+/// Gives `body` arguments for its inputs, and a terminator for its results.
+void OutlineBuilder::close(Block *body, const Border &border) {
+  llvm::DenseMap<Value, Value> arguments;
+  for (Value input : border.inputs)
+    arguments[input] = body->addArgument(input.getType(), input.getLoc());
+  replaceInside(body, arguments);
+  // Of the kind that ends the block around it: func.return, onnx.Return, …
+  OperationState state(builder.getUnknownLoc(),
+                       tagged->block->getTerminator()->getName());
+  state.addOperands(border.results);
+  body->push_back(Operation::create(state));
+}
+
 /// A private function, not in the module yet, with `body` as its body.
-func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
+func::FuncOp OutlineBuilder::makeFunction(const Part &part,
+                                          std::unique_ptr<Block> body,
                                           const Border &border) {
   auto nameAttribute = [&](Value value) {
     StringRef name = getValueName(value);
@@ -294,26 +316,20 @@ func::FuncOp OutlineBuilder::makeFunction(const Part &part, Block *body,
   function.setPrivate();
   function->setAttr(kModuleAttr, builder.getStringAttr(path));
   if (isONNX())
-    describeForONNX(function, body, border);
+    describeForONNX(function, body.get(), border);
   function.setAllArgAttrs(llvm::map_to_vector(border.inputs, nameAttribute));
   function.setAllResultAttrs(
       llvm::map_to_vector(border.results, nameAttribute));
-  llvm::DenseMap<Value, Value> arguments;
-  for (Value input : border.inputs)
-    arguments[input] =
-        body->addArgument(input.getType(), argumentLoc(input, path));
-  replaceInside(body, arguments);
-  // Of the kind that ends the block around it: func.return, onnx.Return, …
-  OperationState state(loc, tagged->block->getTerminator()->getName());
-  state.addOperands(border.results);
-  body->push_back(Operation::create(state));
-  function.getBody().push_back(body);
+  for (auto [argument, input] : llvm::zip(body->getArguments(), border.inputs))
+    argument.setLoc(argumentLoc(input, path));
+  body->back().setLoc(loc);
+  function.getBody().push_back(body.release());
   return function;
 }
 
 /// A function with an equal body, or null. `call` then gets its operands in the
 /// order of that function's arguments.
-func::FuncOp OutlineBuilder::findEqual(func::FuncOp function, ModuleId of,
+func::FuncOp OutlineBuilder::findEqual(Block *body, ModuleId of,
                                        llvm::hash_code hash,
                                        func::CallOp call) {
   if (!share)
@@ -322,8 +338,7 @@ func::FuncOp OutlineBuilder::findEqual(func::FuncOp function, ModuleId of,
     if (tree[other.module].className != tree[of].className ||
         tree[other.module].qualified != tree[of].qualified)
       continue;
-    auto arguments =
-        matchBodies(other.function.front(), function.front(), isONNX());
+    auto arguments = matchBodies(other.function.front(), *body, isONNX());
     if (!arguments)
       continue;
     call->setOperands(llvm::map_to_vector(
@@ -376,39 +391,47 @@ std::string OutlineBuilder::freeName(ModuleId of) {
   }
 }
 
-Operation *OutlineBuilder::buildFunction(const Part &part, Block *body) {
+/// In what the ops of `body`, which `shared` stands for from now on, differ
+/// from its own.
+OriginalsAttr OutlineBuilder::recordOriginals(func::FuncOp shared, Block *body,
+                                              const ModuleFrame &frame) {
+  SmallVector<Attribute> differences;
+  for (auto [op, original] :
+       llvm::zip(recordedOps(shared.front()), recordedOps(*body)))
+    differences.push_back(recordDifference(op, original, frame));
+  return OriginalsAttr::get(module.getContext(),
+                            builder.getArrayAttr(differences));
+}
+
+Operation *OutlineBuilder::buildFunction(const Part &part,
+                                         std::unique_ptr<Block> body) {
   ModuleId of = calls[part.group].module;
-  Border border = findBorder(body);
-  copyAbsentValues(body, border.inputs);
+  Border border = findBorder(body.get());
+  copyAbsentValues(body.get(), border.inputs);
   sortInputs(border.inputs);
-  size_t numOps = body->getOperations().size();
 
   SmallVector<Type> types(llvm::map_range(
       border.results, [](Value value) { return value.getType(); }));
   auto call = func::CallOp::create(builder, builder.getUnknownLoc(), "outlined",
                                    types, border.inputs);
-  annotate(call, part, border.results);
-  replaceOutside(body, border.results, call.getResults());
+  replaceOutside(body.get(), border.results, call.getResults());
+  close(body.get(), border);
 
-  func::FuncOp function = makeFunction(part, body, border);
+  // Most bodies are like one before: a function is made of a new one only.
   ModuleFrame frame(tree[of].path);
   llvm::hash_code hash = hashBody(*body, isONNX());
-  if (func::FuncOp equal = findEqual(function, of, hash, call)) {
-    SmallVector<Attribute> differences;
-    for (auto [shared, original] :
-         llvm::zip(recordedOps(equal.front()), recordedOps(*body)))
-      differences.push_back(recordDifference(shared, original, frame));
-    call->setAttr(kOriginalsAttr,
-                  OriginalsAttr::get(module.getContext(),
-                                     builder.getArrayAttr(differences)));
+  if (func::FuncOp equal = findEqual(body.get(), of, hash, call)) {
+    annotate(call, part, border.results,
+             recordOriginals(equal, body.get(), frame));
     call.setCallee(equal.getSymName());
     for (auto [result, type] :
          llvm::zip(call.getResults(), equal.getResultTypes()))
       result.setType(type);
-    numSaved += numOps;
-    function.erase();
+    numSaved += body->getOperations().size() - 1; // the terminator
     return call.getOperation();
   }
+  annotate(call, part, border.results);
+  func::FuncOp function = makeFunction(part, std::move(body), border);
   function.setSymName(freeName(of));
   symbols.insert(function);
   made.insert(function);

@@ -33,24 +33,31 @@ private:
 
   mlir::LogicalResult checkNames(llvm::ArrayRef<Part> parts);
   mlir::Operation *buildPart(const Part &part);
-  mlir::Operation *buildFunction(const Part &part, mlir::Block *body);
-  mlir::Operation *buildRegion(const Part &part, mlir::Block *body);
+  mlir::Operation *buildFunction(const Part &part,
+                                 std::unique_ptr<mlir::Block> body);
+  mlir::Operation *buildRegion(const Part &part,
+                               std::unique_ptr<mlir::Block> body);
   void fill(mlir::Block *body, const Part &part);
   Border findBorder(mlir::Block *body);
   void sortInputs(llvm::SmallVectorImpl<mlir::Value> &inputs);
   void copyAbsentValues(mlir::Block *body,
                         llvm::SmallVectorImpl<mlir::Value> &inputs);
-  mlir::func::FuncOp makeFunction(const Part &part, mlir::Block *body,
+  void close(mlir::Block *body, const Border &border);
+  mlir::func::FuncOp makeFunction(const Part &part,
+                                  std::unique_ptr<mlir::Block> body,
                                   const Border &border);
   mlir::Location argumentLoc(mlir::Value input, llvm::StringRef modulePath);
   bool isONNX() const;
   void describeForONNX(mlir::func::FuncOp function, mlir::Block *body,
                        const Border &border);
-  mlir::func::FuncOp findEqual(mlir::func::FuncOp function, ModuleId module,
+  mlir::func::FuncOp findEqual(mlir::Block *body, ModuleId module,
                                llvm::hash_code hash, mlir::func::CallOp call);
+  OriginalsAttr recordOriginals(mlir::func::FuncOp shared, mlir::Block *body,
+                                const ModuleFrame &frame);
   std::string freeName(ModuleId module);
   void annotate(mlir::Operation *call, const Part &part,
-                llvm::ArrayRef<mlir::Value> results);
+                llvm::ArrayRef<mlir::Value> results,
+                OriginalsAttr originals = {});
   void restoreOrder(const Part &root);
 
   mlir::ModuleOp module;
