@@ -159,6 +159,8 @@ static void write(const Module &module, json::OStream &json) {
 std::string treeToJSON(const ModuleTree &tree) {
   std::string text;
   raw_string_ostream os(text);
+  // json::OStream writes strings letter by letter.
+  os.SetBufferSize(4096);
   json::OStream json(os);
   json.object([&] {
     json.attributeArray("modules", [&] {
@@ -168,6 +170,7 @@ std::string treeToJSON(const ModuleTree &tree) {
     });
     json.attribute("version", 1);
   });
+  os.flush();
   return text;
 }
 
