@@ -51,3 +51,20 @@ TEST_F(ScopeLoc, InsideACallSite) {
   EXPECT_EQ(*findScope(call), (Scope{"a", 0}));
   EXPECT_EQ(stripScopes(call), CallSiteLoc::get(named, line));
 }
+
+TEST_F(ScopeLoc, MappingKeepsAllButThePath) {
+  auto shorten = [](StringRef path) { return path.drop_front(2).str(); };
+  for (Location original : {unknown, named, line}) {
+    EXPECT_EQ(mapScopes(original, shorten), original);
+    EXPECT_EQ(mapScopes(attachScope(original, {"a.b", 1}, line), shorten),
+              attachScope(original, {"b", 1}, line));
+  }
+  // Wherever they are.
+  auto nested = [&](StringRef first, StringRef second) -> Location {
+    Location fused = FusedLoc::get(
+        &context, {attachScope(named, {first}), attachScope(line, {second})});
+    return CallSiteLoc::get(NameLoc::get(StringAttr::get(&context, "n"), fused),
+                            line);
+  };
+  EXPECT_EQ(mapScopes(nested("a.b", "a.c"), shorten), nested("b", "c"));
+}

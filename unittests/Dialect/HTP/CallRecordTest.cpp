@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include "gtest/gtest.h"
+
+using namespace htp;
+using namespace mlir;
+
+namespace {
+struct CallRecord : testing::Test {
+  CallRecord() {
+    context.loadDialect<HTPDialect>();
+    context.allowUnregisteredDialects();
+  }
+
+  OwningOpRef<Operation *> makeOp(ArrayRef<NamedAttribute> attributes) {
+    OperationState state(UnknownLoc::get(&context), "d.op");
+    state.addAttributes(attributes);
+    return Operation::create(state);
+  }
+  NamedAttribute text(StringRef name, StringRef value) {
+    return builder.getNamedAttr(name, builder.getStringAttr(value));
+  }
+
+  MLIRContext context;
+  Builder builder{&context};
+};
+} // namespace
+
+TEST(ModuleFrame, ComparesAsItConverts) {
+  for (StringRef base : {"", "a", "a.b", "a.bc"})
+    for (StringRef full : {"", "a", "a.b", "a.bc", "a.b.c", "a.bc.d", "b"}) {
+      ModuleFrame frame(base);
+      std::string relative = frame.relative(full);
+      EXPECT_EQ(frame.absolute(relative), full);
+      for (StringRef other : {"", "a", "a.b", "a.bc", "a.b.c", "a.bc.d", "b"})
+        EXPECT_EQ(frame.isSame(relative, other), full == other)
+            << base.str() << " " << relative << " " << other.str();
+    }
+}
+
+TEST_F(CallRecord, TagsAreComparedWhole) {
+  ModuleFrame frame("layer.0");
+  auto context0 = ContextAttr::get(&context, "layer.0.x", "name", 0.5);
+  auto context1 = ContextAttr::get(&context, "layer.1.x", "name", 0.5);
+  auto tag = [&](StringRef path, int64_t call = 0, double confidence = 0.9,
+                 ArrayRef<ContextAttr> contexts = {}) {
+    return TagAttr::get(&context, path, call, "name", confidence, "", contexts);
+  };
+  TagAttr full = tag("layer.0.x", 1, 0.9, context0);
+  EXPECT_TRUE(frame.isSame(frame.relative(full), full));
+  for (TagAttr other :
+       {tag("layer.1.x", 1, 0.9, context0), tag("layer.0.x", 2, 0.9, context0),
+        tag("layer.0.x", 1, 0.8, context0), tag("layer.0.x", 1, 0.9, context1),
+        tag("layer.0.x", 1, 0.9)})
+    EXPECT_FALSE(frame.isSame(frame.relative(full), other));
+}
+
+TEST_F(CallRecord, LocationsAreComparedByNameAndScope) {
+  ModuleFrame frame("layer.0");
+  auto named = [&](StringRef name, StringRef scope) {
+    return attachScope(NameLoc::get(builder.getStringAttr(name)), {scope});
+  };
+  Location full = named("MatMul_7", "layer.0.x");
+  EXPECT_TRUE(frame.isSame(frame.relative(full), full));
+  EXPECT_FALSE(
+      frame.isSame(frame.relative(full), named("MatMul_8", "layer.0.x")));
+  EXPECT_FALSE(
+      frame.isSame(frame.relative(full), named("MatMul_7", "layer.1.x")));
+}
+
+TEST_F(CallRecord, ADifferenceGivesBackTheOriginal) {
+  ModuleFrame frame("layer.1");
+  OwningOpRef<Operation *> original =
+      makeOp({text("onnx_node_name", "b"), text("value", "meant"),
+              text("onnx.doc_string", "only here")});
+  setTag(*original, TagAttr::get(&context, "layer.1.x"));
+  OwningOpRef<Operation *> body =
+      makeOp({text("onnx_node_name", "a"), text("value", "meant"),
+              text("onnx.z", "gone"), text("onnx.b", "gone too")});
+  setTag(*body, TagAttr::get(&context, "x"));
+
+  DictionaryAttr difference = recordDifference(*body, *original, frame);
+  // Neither the tag nor the location: they follow from those of the body.
+  EXPECT_EQ(
+      difference,
+      builder.getDictionaryAttr(
+          {text("onnx_node_name", "b"), text("onnx.doc_string", "only here"),
+           builder.getNamedAttr(kRecordedRemoval, builder.getStrArrayAttr(
+                                                      {"onnx.b", "onnx.z"}))}));
+  makeAbsolute(*body, frame);
+  applyDifference(*body, difference);
+  EXPECT_EQ((*body)->getAttrDictionary(), (*original)->getAttrDictionary());
+  EXPECT_EQ((*body)->getLoc(), (*original)->getLoc());
+}
