@@ -26,6 +26,8 @@ constexpr double kMargin = 0.5;
 /// round.
 constexpr float kBeam = 20;
 constexpr unsigned kPruneRound = 1;
+/// No node with a lower log-likelihood as the main one is ever taken for it.
+constexpr float kLeast = -1e6;
 constexpr float kSure = 0.99f, kWorthNaming = 0.01f;
 
 class Aligner {
@@ -41,10 +43,14 @@ public:
   Alignment run();
 
 private:
-  Posterior free(std::vector<float> &evidence);
-  void prune(std::vector<float> &evidence);
-  double ordered(llvm::ArrayRef<Index> order, std::vector<float> evidence,
-                 BackCost back, unsigned rounds, Posterior &posterior);
+  Posterior free();
+  void choose(Index n, llvm::ArrayRef<double> prices,
+              llvm::MutableArrayRef<double> demand, Posterior &posterior);
+  bool setPrices(llvm::ArrayRef<double> demand,
+                 llvm::MutableArrayRef<double> prices) const;
+  void prune();
+  void ordered(OrderModel &model, llvm::ArrayRef<Index> order, BackCost back,
+               Posterior &posterior);
   std::vector<Index> resorted(const Posterior &posterior) const;
   void answer(const Posterior &posterior, const Posterior &loose,
               Alignment &result) const;
@@ -63,86 +69,108 @@ private:
   Candidates candidates;
   std::optional<Reach> reach;
   std::optional<OrderCosts> costs;
+  std::optional<Dataflow> dataflow;
+  std::vector<float> mains; // of one node, kept for the next
 };
 
 } // namespace
 
 /// Dataflow alone, with a price on states that more nodes want to be the main
 /// node of than can be.
-Posterior Aligner::free(std::vector<float> &evidence) {
-  size_t size = candidates.items.size();
-  evidence.assign(size, 0);
-  std::vector<double> price(states.size(), 0), demand(states.size());
-  Posterior posterior(size);
-  std::vector<float> mains;
+Posterior Aligner::free() {
+  std::vector<double> prices(states.size(), 0), demand;
+  Posterior posterior(candidates.items.size());
   for (unsigned round = 0; round < kFreeRounds; ++round) {
     demand.assign(states.size(), 1e-9);
-    for (Index n = 0; n < observations.size(); ++n) {
-      llvm::ArrayRef<Candidate> own = candidates[n];
-      size_t begin = candidates.begins[n];
-      float top = -1e30f, sum = 0;
-      for (auto [i, c] : llvm::enumerate(own))
-        top = std::max(top, std::max<float>(c.main - price[c.state], c.part) +
-                                evidence[begin + i]);
-      mains.clear();
-      for (auto [i, c] : llvm::enumerate(own)) {
-        float e = evidence[begin + i] - top;
-        mains.push_back(std::exp(c.main + e - float(price[c.state])));
-        posterior[begin + i] = mains.back() + std::exp(c.part + e);
-        sum += posterior[begin + i];
-      }
-      for (auto [i, c] : llvm::enumerate(own)) {
-        posterior[begin + i] /= sum;
-        demand[c.state] += mains[i] / sum;
-      }
-    }
-    for (Index t = 0; t < states.size(); ++t)
-      price[t] =
-          costs->many[t] ? 0 : std::max(0.0, price[t] + std::log(demand[t]));
-    evidence = messages(observations, states, candidates, posterior, *reach);
+    for (Index n = 0; n < observations.size(); ++n)
+      choose(n, prices, demand, posterior);
+    bool changed = setPrices(demand, prices);
+    changed |= dataflow->weigh(posterior);
     if (round == kPruneRound) {
-      prune(evidence);
+      prune();
       posterior.resize(candidates.items.size());
+    } else if (!changed) {
+      break; // all further rounds are like this one
     }
   }
   return posterior;
 }
 
+/// What dataflow says of one node at these prices; adds to the demand what it
+/// wants to be the main node of.
+void Aligner::choose(Index n, llvm::ArrayRef<double> prices,
+                     llvm::MutableArrayRef<double> demand,
+                     Posterior &posterior) {
+  llvm::ArrayRef<Candidate> own = candidates[n];
+  const float *evidence = dataflow->evidence.data() + candidates.begins[n];
+  float *beliefs = posterior.data() + candidates.begins[n];
+  float top = -1e30f, sum = 0;
+  for (auto [i, c] : llvm::enumerate(own))
+    top = std::max(top, std::max<float>(c.main - prices[c.state], c.part) +
+                            evidence[i]);
+  mains.resize(own.size());
+  for (auto [i, c] : llvm::enumerate(own)) {
+    float e = evidence[i] - top;
+    mains[i] =
+        c.main > kLeast ? std::exp(c.main + e - float(prices[c.state])) : 0;
+    beliefs[i] = mains[i] + std::exp(c.part + e);
+    sum += beliefs[i];
+  }
+  for (auto [i, c] : llvm::enumerate(own)) {
+    beliefs[i] /= sum;
+    demand[c.state] += mains[i] / sum;
+  }
+}
+
+/// Returns whether any price changed.
+bool Aligner::setPrices(llvm::ArrayRef<double> demand,
+                        llvm::MutableArrayRef<double> prices) const {
+  bool changed = false;
+  for (Index t = 0; t < states.size(); ++t) {
+    if (costs->many[t] || (prices[t] == 0 && demand[t] <= 1))
+      continue;
+    double price = std::max(0.0, prices[t] + std::log(demand[t]));
+    changed |= price != prices[t];
+    prices[t] = price;
+  }
+  return changed;
+}
+
 /// Drops candidates that nothing speaks for any more.
-void Aligner::prune(std::vector<float> &evidence) {
-  Rows<Candidate> kept;
-  std::vector<float> keptEvidence;
+void Aligner::prune() {
+  std::vector<float> &evidence = dataflow->evidence;
+  size_t kept = 0, begin = 0;
   for (Index n = 0; n < observations.size(); ++n) {
-    llvm::ArrayRef<Candidate> own = candidates[n];
-    size_t begin = candidates.begins[n];
+    size_t end = candidates.begins[n + 1];
     auto score = [&](size_t i) {
-      return std::max(own[i].main, own[i].part) + evidence[begin + i];
+      const Candidate &candidate = candidates.items[i];
+      return std::max(candidate.main, candidate.part) + evidence[i];
     };
     float top = -1e30f;
-    for (size_t i = 0; i < own.size(); ++i)
+    for (size_t i = begin; i < end; ++i)
       top = std::max(top, score(i));
-    for (size_t i = 0; i < own.size(); ++i)
+    for (size_t i = begin; i < end; ++i)
       if (score(i) > top - kBeam) {
-        kept.push(own[i]);
-        keptEvidence.push_back(evidence[begin + i]);
+        candidates.items[kept] = candidates.items[i];
+        evidence[kept++] = evidence[i];
       }
-    kept.close();
+    begin = end;
+    candidates.begins[n + 1] = kept;
   }
-  static_cast<Rows<Candidate> &>(candidates) = std::move(kept);
-  evidence = std::move(keptEvidence);
+  candidates.items.resize(kept);
+  dataflow->restart();
 }
 
 /// Order and dataflow in turns.
-double Aligner::ordered(llvm::ArrayRef<Index> order,
-                        std::vector<float> evidence, BackCost back,
-                        unsigned rounds, Posterior &posterior) {
-  double fit = 0;
-  for (unsigned round = 0; round < rounds; ++round) {
-    if (round)
-      evidence = messages(observations, states, candidates, posterior, *reach);
-    fit = forwardBackward(candidates, evidence, order, *costs, back, posterior);
+void Aligner::ordered(OrderModel &model, llvm::ArrayRef<Index> order,
+                      BackCost back, Posterior &posterior) {
+  model.backward(posterior);
+  for (unsigned round = 1; round < kRounds; ++round) {
+    if (!dataflow->weigh(posterior) && round > 1)
+      return; // all further rounds are like the last one
+    model.forward(order, dataflow->evidence, back);
+    model.backward(posterior);
   }
-  return fit;
 }
 
 std::vector<Index> Aligner::mostLikely(const Posterior &posterior) const {
@@ -272,19 +300,23 @@ Alignment Aligner::run() {
   candidates = findCandidates(observations, states, frames, emissions, anchors);
   reach.emplace(states, emissions);
   costs.emplace(states, emissions, anchors);
+  dataflow.emplace(observations, states, candidates, *reach);
 
-  std::vector<float> evidence;
-  Posterior loose = free(evidence), posterior;
+  Posterior loose = free(), posterior;
   std::vector<Index> own(observations.size()), other = resorted(loose);
   std::iota(own.begin(), own.end(), 0);
-  double ownFit = ordered(own, {}, kStrict, 1, posterior);
-  double otherFit = ordered(other, {}, kStrict, 1, posterior);
+  OrderModel model(candidates, *costs);
+  // Its own order last: the model is then where that one's rounds begin.
+  double otherFit = model.forward(other, {}, kStrict);
+  double ownFit = model.forward(own, {}, kStrict);
   result.ownOrder = otherFit - ownFit < kMargin * observations.size();
   result.fit = (result.ownOrder ? ownFit : otherFit) / observations.size();
-  if (result.ownOrder)
-    ordered(own, {}, kStrict, kRounds, posterior);
-  else
-    ordered(other, evidence, kLenient, kRounds, posterior);
+  if (result.ownOrder) {
+    ordered(model, own, kStrict, posterior);
+  } else {
+    model.forward(other, dataflow->evidence, kLenient);
+    ordered(model, other, kLenient, posterior);
+  }
   answer(posterior, loose, result);
   return result;
 }

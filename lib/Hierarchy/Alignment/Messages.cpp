@@ -86,9 +86,12 @@ static void spread(llvm::ArrayRef<Reach::Entry> ways, float belief,
     return entry.state < t;
   };
   if (ways.size() > 8 * candidates.size()) { // one that many read
+    const Reach::Entry *found = ways.begin();
     for (auto [i, candidate] : llvm::enumerate(candidates)) {
-      auto found = llvm::lower_bound(ways, candidate.state, before);
-      if (found != ways.end() && found->state == candidate.state)
+      found = std::lower_bound(found, ways.end(), candidate.state, before);
+      if (found == ways.end())
+        return;
+      if (found->state == candidate.state)
         sum[i] += belief * found->weight;
     }
     return;
@@ -104,51 +107,95 @@ static void spread(llvm::ArrayRef<Reach::Entry> ways, float belief,
   }
 }
 
-std::vector<float> alignment::messages(const Observations &observations,
-                                       const States &states,
-                                       const Rows<Candidate> &candidates,
-                                       const Posterior &posterior,
-                                       const Reach &reach) {
-  std::vector<float> evidence(candidates.items.size(), 0);
-  std::vector<float> sum, total;
-  auto collect = [&](Index n, llvm::ArrayRef<Index> neighbours,
-                     const Rows<Reach::Entry> &ways, float weight,
-                     bool anyOne) {
-    llvm::ArrayRef<Candidate> own = candidates[n];
-    total.assign(own.size(), 0);
-    for (Index other : neighbours) {
-      sum.assign(own.size(), 0);
-      size_t begin = candidates.begins[other];
-      float inGaps = 0;
-      for (auto [i, candidate] : llvm::enumerate(candidates[other])) {
-        float belief = posterior[begin + i];
-        if (belief <= kNegligible)
-          continue;
-        if (states.list[candidate.state].isGap)
-          inGaps += belief;
-        spread(ways[candidate.state], belief, own, sum);
-      }
-      for (size_t i = 0; i < own.size(); ++i) {
-        float any = states.list[own[i].state].isGap ? 1 : inGaps;
-        float way = std::max(sum[i], kGap * any);
-        total[i] += anyOne ? way : std::log(way + kNoWay);
-      }
-    }
-    if (anyOne)
-      for (float &way : total)
-        way = neighbours.size() * std::log(way / neighbours.size() + kNoWay);
-    for (size_t i = 0; i < own.size(); ++i)
-      evidence[candidates.begins[n] + i] += weight * total[i];
-  };
+Dataflow::Dataflow(const Observations &observations, const States &states,
+                   const Rows<Candidate> &candidates, const Reach &reach)
+    : observations(observations), candidates(candidates), reach(reach),
+      changed(observations.size()) {
+  for (const State &state : states.list)
+    isGap.push_back(state.isGap);
+  restart();
+}
+
+void Dataflow::restart() {
+  told.assign(candidates.items.size(), -1);
+  evidence.resize(candidates.items.size(), 0);
+}
+
+bool Dataflow::weigh(const Posterior &posterior) {
+  if (!tell(posterior))
+    return false;
+  auto hasChanged = [&](Index other) { return changed[other]; };
   for (Index n = 0; n < observations.size(); ++n) {
-    if (llvm::ArrayRef<Index> prev = observations.prev[n]; !prev.empty())
+    llvm::ArrayRef<Index> prev = observations.prev[n],
+                          next = observations.next[n];
+    if (candidates[n].size() == 1 || // nothing to weigh
+        (llvm::none_of(prev, hasChanged) && llvm::none_of(next, hasChanged)))
+      continue;
+    llvm::fill(evidenceOf(n), 0);
+    if (!prev.empty())
       collect(n, prev, reach.forward,
               (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size(),
               /*anyOne=*/false);
-    if (llvm::ArrayRef<Index> next = observations.next[n]; !next.empty())
+    if (!next.empty())
       // A size that exporters keep once for several readers was made for one.
       collect(n, next, reach.backward, 1.0f / next.size(),
               /*anyOne=*/observations.list[n].size);
   }
-  return evidence;
+  return true;
+}
+
+/// Notes what each node is believed to be, as far as its neighbours hear of
+/// it, and which nodes differ from the last time; returns whether any does.
+bool Dataflow::tell(const Posterior &posterior) {
+  bool any = false;
+  for (Index n = 0; n < observations.size(); ++n) {
+    bool differs = false;
+    for (size_t i = candidates.begins[n]; i < candidates.begins[n + 1]; ++i) {
+      float belief = posterior[i] > kNegligible ? posterior[i] : 0;
+      differs |= belief != told[i];
+      told[i] = belief;
+    }
+    changed[n] = differs;
+    any |= differs;
+  }
+  return any;
+}
+
+/// Adds what the producers of a node tell, or its consumers.
+void Dataflow::collect(Index n, llvm::ArrayRef<Index> neighbours,
+                       const Rows<Reach::Entry> &ways, float weight,
+                       bool anyOne) {
+  static const float logNoWay = std::log(kNoWay);
+  llvm::ArrayRef<Candidate> own = candidates[n];
+  total.assign(own.size(), 0);
+  for (Index other : neighbours) {
+    float inGaps = sumWays(other, own, ways);
+    for (size_t i = 0; i < own.size(); ++i) {
+      float any = isGap[own[i].state] ? 1 : inGaps;
+      float way = std::max(sum[i], kGap * any);
+      total[i] += anyOne ? way : way == 0 ? logNoWay : std::log(way + kNoWay);
+    }
+  }
+  if (anyOne)
+    for (float &way : total)
+      way = neighbours.size() * std::log(way / neighbours.size() + kNoWay);
+  for (auto [value, term] : llvm::zip_equal(evidenceOf(n), total))
+    value += weight * term;
+}
+
+/// sum[i] = the way to own[i] from where `other` is believed to be. Returns
+/// how much of that belief is in gaps.
+float Dataflow::sumWays(Index other, llvm::ArrayRef<Candidate> own,
+                        const Rows<Reach::Entry> &ways) {
+  sum.assign(own.size(), 0);
+  float inGaps = 0;
+  const float *beliefs = told.data() + candidates.begins[other];
+  for (auto [i, candidate] : llvm::enumerate(candidates[other])) {
+    if (beliefs[i] == 0)
+      continue;
+    if (isGap[candidate.state])
+      inGaps += beliefs[i];
+    spread(ways[candidate.state], beliefs[i], own, sum);
+  }
+  return inGaps;
 }

@@ -247,10 +247,41 @@ public:
 
 /// Dataflow evidence (log) for each candidate: where the producers and the
 /// consumers of each node are believed to be.
-std::vector<float> messages(const Observations &observations,
-                            const States &states,
-                            const Rows<Candidate> &candidates,
-                            const Posterior &posterior, const Reach &reach);
+class Dataflow {
+public:
+  Dataflow(const Observations &observations, const States &states,
+           const Rows<Candidate> &candidates, const Reach &reach);
+
+  /// Weighs all nodes whose neighbours are believed to be elsewhere than at
+  /// the last call; returns whether there are any.
+  bool weigh(const Posterior &posterior);
+  /// To be called when the candidates have become fewer, evidence included.
+  void restart();
+
+  /// All 0 for a node with one candidate.
+  std::vector<float> evidence;
+
+private:
+  bool tell(const Posterior &posterior);
+  void collect(Index n, llvm::ArrayRef<Index> neighbours,
+               const Rows<Reach::Entry> &ways, float weight, bool anyOne);
+  float sumWays(Index other, llvm::ArrayRef<Candidate> own,
+                const Rows<Reach::Entry> &ways);
+  llvm::MutableArrayRef<float> evidenceOf(Index n) {
+    return llvm::MutableArrayRef(evidence).slice(candidates.begins[n],
+                                                 candidates[n].size());
+  }
+
+  const Observations &observations;
+  const Rows<Candidate> &candidates;
+  const Reach &reach;
+  /// Per state; `State` is too large to be looked at for each candidate.
+  std::vector<bool> isGap;
+  /// The beliefs that the evidence rests on, and the nodes whose are new.
+  std::vector<float> told;
+  std::vector<bool> changed;
+  std::vector<float> sum, total; // of one node, kept for the next
+};
 
 /// What a step backwards in the program costs: once, and per step.
 struct BackCost {
@@ -264,16 +295,54 @@ struct OrderCosts {
 
   /// skipped[t]: the cost of skipping all states before t.
   std::vector<double> skipped;
+  /// The likelihood of no main node, and of another node after one.
   std::vector<float> skip, stay;
   std::vector<bool> many;
 };
 
-/// Posterior of a left-to-right hidden Markov model over the states, with the
-/// observations in the given order. Returns the log-likelihood of the whole.
-double forwardBackward(const Rows<Candidate> &candidates,
-                       llvm::ArrayRef<float> evidence,
-                       llvm::ArrayRef<Index> order, const OrderCosts &costs,
-                       BackCost back, Posterior &posterior);
+/// A left-to-right hidden Markov model over the states.
+class OrderModel {
+public:
+  OrderModel(const Rows<Candidate> &candidates, const OrderCosts &costs)
+      : candidates(candidates), costs(costs) {}
+
+  /// Goes through the observations in the given order, which must outlive the
+  /// way back. Returns the log-likelihood of the whole.
+  double forward(llvm::ArrayRef<Index> order, llvm::ArrayRef<float> evidence,
+                 BackCost back);
+  /// Goes the same way back: what each node is, given all others.
+  void backward(Posterior &posterior);
+
+private:
+  /// Two phases of each candidate: before its main node came, and after.
+  struct Phases {
+    double before = 0, after = 0;
+  };
+  struct Emitted {
+    double main, part;
+  };
+  double emit(Index n, llvm::ArrayRef<float> evidence);
+  void start(Index n);
+  void enter(Index last, Index n);
+  double arriveAt(Index n, Index last);
+  void finish(Index n);
+  void reachBack(Index n, Index later);
+  void leaveFrom(Index n, Index later);
+  void believe(Index n, llvm::MutableArrayRef<float> posterior);
+  double aheadCost(Index from, Index to) const; // from < to
+  double backCost(Index distance) const;
+
+  const Rows<Candidate> &candidates;
+  const OrderCosts &costs;
+  llvm::ArrayRef<Index> order;
+  BackCost back = {0, 0};
+  /// Per candidate: its likelihood, and that of all before it.
+  std::vector<Emitted> emitted;
+  std::vector<Phases> reached;
+  // Of one node, kept for the next.
+  std::vector<double> leave, arrive;
+  std::vector<Phases> ahead, here;
+};
 
 /// Corrects answers where what reads a node says more than where it was placed.
 void moveToReaders(const Observations &observations, const States &states,
