@@ -307,9 +307,10 @@ Alignment Aligner::run() {
   std::iota(own.begin(), own.end(), 0);
   OrderModel model(candidates, *costs);
   // Its own order last: the model is then where that one's rounds begin.
-  double otherFit = model.forward(other, {}, kStrict);
+  bool same = own == other;
+  double otherFit = same ? 0 : model.forward(other, {}, kStrict);
   double ownFit = model.forward(own, {}, kStrict);
-  result.ownOrder = otherFit - ownFit < kMargin * observations.size();
+  result.ownOrder = same || otherFit - ownFit < kMargin * observations.size();
   result.fit = (result.ownOrder ? ownFit : otherFit) / observations.size();
   if (result.ownOrder) {
     ordered(model, own, kStrict, posterior);

@@ -55,7 +55,8 @@ public:
                   const Anchors &anchors)
       : observations(observations), states(states), frames(frames),
         emissions(emissions), anchors(anchors), ancestry(states),
-        shape(emissions.findOp("Shape")) {}
+        shape(emissions.findOp("Shape")),
+        transpose(emissions.findOp("Transpose")) {}
 
   Candidates run();
 
@@ -65,6 +66,7 @@ private:
   void findPlaces();
   void findCentres();
   void markRead();
+  void findShapes(Index n);
   void choose(Index n);
   void chooseByKind(Index n, Index low, Index high);
   Candidate score(Index n, Index t) const;
@@ -79,32 +81,46 @@ private:
   const Emissions &emissions;
   const Anchors &anchors;
   Ancestry ancestry;
-  /// The op that takes nothing but a tensor's shape.
-  Index shape;
+  /// The op that takes nothing but a tensor's shape, and one that a linear
+  /// layer has for its weight alone.
+  Index shape, transpose;
   std::vector<Bounds> bounds;
   /// Where the anchored nodes before and after it in the file lie.
   std::vector<std::pair<Index, Index>> places;
   /// Where it would lie if all nodes between these two were spaced evenly.
   std::vector<Index> centres;
   std::vector<bool> read;
+  // Of the node whose candidates are being found: the states, the number of
+  // its result's shape (0: not known), and the shapes of its large constants.
   llvm::SmallVector<Index> chosen;
+  Index madeShape = 0;
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 2> largeShapes;
 };
 
 } // namespace
 
+/// Reduces `gathered` to the tightest, each once.
+template <typename Tighter>
+static void keepTightest(llvm::SmallVectorImpl<Index> &gathered,
+                         Tighter tighter) {
+  if (gathered.size() > 1) {
+    std::sort(gathered.begin(), gathered.end(), tighter);
+    gathered.erase(llvm::unique(gathered), gathered.end());
+  }
+  if (gathered.size() > Bounds::kKept)
+    gathered.truncate(Bounds::kKept);
+}
+
 /// Each node inherits the bounds of its producers; an anchored producer is
 /// one itself. The same upwards, from its consumers.
 void CandidateFinder::findBounds() {
   bounds.resize(observations.size());
-  auto keep = [](llvm::SmallVectorImpl<Index> &kept, auto tighter) {
-    llvm::sort(kept, tighter);
-    kept.erase(llvm::unique(kept), kept.end());
-    if (kept.size() > Bounds::kKept)
-      kept.truncate(Bounds::kKept);
-  };
+  // Gathered here first: a node's own lists then never outgrow their place.
+  llvm::SmallVector<Index, 128> gathered, made;
   for (Index n = 0; n < observations.size(); ++n) {
     Bounds &own = bounds[n];
+    gathered.clear();
+    made.clear();
     for (Index p : observations.prev[n]) {
       bool anchored = anchors.has(p);
       Index state = anchored ? anchors.states[p].front() : bounds[p].low;
@@ -112,20 +128,23 @@ void CandidateFinder::findBounds() {
       if (observations.list[n].op == shape)
         continue;
       if (!anchored) {
-        own.after.append(bounds[p].after);
-        own.made.append(bounds[p].made);
+        gathered.append(bounds[p].after);
+        made.append(bounds[p].made);
         continue;
       }
-      own.after.push_back(state);
+      gathered.push_back(state);
       if (!observations.list[p].isInput)
-        own.made.push_back(state);
+        made.push_back(state);
     }
-    keep(own.after, std::greater<Index>());
-    keep(own.made, std::greater<Index>());
+    keepTightest(gathered, std::greater<Index>());
+    keepTightest(made, std::greater<Index>());
+    own.after.assign(gathered);
+    own.made.assign(made);
   }
   for (Index n = observations.size(); n-- > 0;) {
     Bounds &own = bounds[n];
     own.high = states.size() - 1;
+    gathered.clear();
     for (Index m : observations.next[n]) {
       bool anchored = anchors.has(m);
       Index state = anchored ? anchors.states[m].back() : bounds[m].high;
@@ -133,13 +152,14 @@ void CandidateFinder::findBounds() {
       if (observations.list[m].op == shape && !observations.list[n].size)
         continue;
       if (anchored)
-        own.before.push_back(state);
+        gathered.push_back(state);
       else
-        own.before.append(bounds[m].before);
-      if (own.before.size() > 64) // many consumers: the tightest suffice
-        keep(own.before, std::less<Index>());
+        gathered.append(bounds[m].before);
+      if (gathered.size() > 64) // many consumers: the tightest suffice
+        keepTightest(gathered, std::less<Index>());
     }
-    keep(own.before, std::less<Index>());
+    keepTightest(gathered, std::less<Index>());
+    own.before.assign(gathered);
   }
 }
 
@@ -319,16 +339,11 @@ Candidate CandidateFinder::score(Index n, Index t) const {
     candidate.main += weightShapes(n, t);
     if (read[t]) { // its main nodes are those that read the parameter
       candidate.main += kUnread;
-      if (emissions.opName(observation.op) == "Transpose")
-        candidate.part += kUnread; // a linear transposes only its weight
+      if (observation.op == transpose)
+        candidate.part += kUnread;
     }
   }
-  const GraphNode &node = observations.graph.nodes[observation.node];
-  const GraphValue *made = node.outputs.empty() || node.outputs[0] < 0
-                               ? nullptr
-                               : &observations.graph.values[node.outputs[0]];
-  if (made && made->hasShape && state.shape &&
-      states.findShape(made->shape) != state.shape) {
+  if (madeShape && state.shape && madeShape != state.shape) {
     candidate.main += kMisshapen;
     if (observation.wrapsResult)
       candidate.part += 3 * kMisshapen;
@@ -405,6 +420,32 @@ void CandidateFinder::choose(Index n) {
     addAll(low, std::min(high, low + kWide));
 }
 
+/// Looks at the shapes of what a node makes and of what it reads.
+void CandidateFinder::findShapes(Index n) {
+  madeShape = 0;
+  largeShapes.clear();
+  const Observation &observation = observations.list[n];
+  if (observation.isInput || observation.isOutput)
+    return;
+  const Graph &graph = observations.graph;
+  const GraphNode &node = graph.nodes[observation.node];
+  if (!node.outputs.empty() && node.outputs[0] >= 0)
+    if (const GraphValue &made = graph.values[node.outputs[0]]; made.hasShape)
+      madeShape = states.findShape(made.shape);
+  if (anchors.has(n))
+    return;
+  for (Index value : node.inputs) {
+    if (value < 0 || graph.values[value].constant < 0)
+      continue;
+    const TensorContent &content =
+        graph.constants[graph.values[value].constant];
+    if (content.shape.size() > 1 && content.kind == ElementKind::Float) {
+      largeShapes.push_back(content.shape);
+      llvm::sort(largeShapes.back());
+    }
+  }
+}
+
 Candidates CandidateFinder::run() {
   findBounds();
   findReaders();
@@ -412,21 +453,10 @@ Candidates CandidateFinder::run() {
   findCentres();
   markRead();
   Candidates candidates;
+  candidates.begins.reserve(observations.size() + 1);
+  candidates.homes.reserve(observations.size());
   for (Index n = 0; n < observations.size(); ++n) {
-    const Observation &observation = observations.list[n];
-    largeShapes.clear();
-    if (!anchors.has(n) && !observation.isInput && !observation.isOutput)
-      for (Index value : observations.graph.nodes[observation.node].inputs) {
-        if (value < 0 || observations.graph.values[value].constant < 0)
-          continue;
-        const TensorContent &content =
-            observations.graph
-                .constants[observations.graph.values[value].constant];
-        if (content.shape.size() > 1 && content.kind == ElementKind::Float) {
-          largeShapes.push_back(content.shape);
-          llvm::sort(largeShapes.back());
-        }
-      }
+    findShapes(n);
     choose(n);
     for (Index t : chosen)
       if (!states.list[t].isGap || mayLieInGap(n, states.list[t].frame) ||

@@ -71,46 +71,17 @@ Reach::Reach(const States &states, const Emissions &emissions) {
       backward.items[at[entry.state]++] = {t, entry.weight};
 }
 
-float Reach::operator()(Index from, Index to) const {
-  llvm::ArrayRef<Entry> row = forward[from];
+float Reach::find(llvm::ArrayRef<Entry> row, Index to) {
   auto found = llvm::lower_bound(
       row, to, [](const Entry &entry, Index t) { return entry.state < t; });
   return found != row.end() && found->state == to ? found->weight : 0;
 }
 
-/// sum[i] += belief * way to candidate i, over sorted lists of both.
-static void spread(llvm::ArrayRef<Reach::Entry> ways, float belief,
-                   llvm::ArrayRef<Candidate> candidates,
-                   llvm::MutableArrayRef<float> sum) {
-  auto before = [](const Reach::Entry &entry, Index t) {
-    return entry.state < t;
-  };
-  if (ways.size() > 8 * candidates.size()) { // one that many read
-    const Reach::Entry *found = ways.begin();
-    for (auto [i, candidate] : llvm::enumerate(candidates)) {
-      found = std::lower_bound(found, ways.end(), candidate.state, before);
-      if (found == ways.end())
-        return;
-      if (found->state == candidate.state)
-        sum[i] += belief * found->weight;
-    }
-    return;
-  }
-  size_t i = 0;
-  for (const Reach::Entry &way : ways) {
-    while (i < candidates.size() && candidates[i].state < way.state)
-      ++i;
-    if (i == candidates.size())
-      return;
-    if (candidates[i].state == way.state)
-      sum[i] += belief * way.weight;
-  }
-}
-
 Dataflow::Dataflow(const Observations &observations, const States &states,
                    const Rows<Candidate> &candidates, const Reach &reach)
     : observations(observations), candidates(candidates), reach(reach),
-      changed(observations.size()) {
+      slots(states.size(), -1), changed(observations.size()) {
+  isGap.reserve(states.size());
   for (const State &state : states.list)
     isGap.push_back(state.isGap);
   restart();
@@ -125,23 +96,31 @@ bool Dataflow::weigh(const Posterior &posterior) {
   if (!tell(posterior))
     return false;
   auto hasChanged = [&](Index other) { return changed[other]; };
-  for (Index n = 0; n < observations.size(); ++n) {
-    llvm::ArrayRef<Index> prev = observations.prev[n],
-                          next = observations.next[n];
-    if (candidates[n].size() == 1 || // nothing to weigh
-        (llvm::none_of(prev, hasChanged) && llvm::none_of(next, hasChanged)))
-      continue;
-    llvm::fill(evidenceOf(n), 0);
-    if (!prev.empty())
-      collect(n, prev, reach.forward,
-              (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size(),
-              /*anyOne=*/false);
-    if (!next.empty())
-      // A size that exporters keep once for several readers was made for one.
-      collect(n, next, reach.backward, 1.0f / next.size(),
-              /*anyOne=*/observations.list[n].size);
-  }
+  for (Index n = 0; n < observations.size(); ++n)
+    if (candidates[n].size() > 1 && // otherwise there is nothing to weigh
+        (llvm::any_of(observations.prev[n], hasChanged) ||
+         llvm::any_of(observations.next[n], hasChanged)))
+      weigh(n);
   return true;
+}
+
+void Dataflow::weigh(Index n) {
+  llvm::ArrayRef<Index> prev = observations.prev[n],
+                        next = observations.next[n];
+  llvm::ArrayRef<Candidate> own = candidates[n];
+  for (size_t i = 0; i < own.size(); ++i)
+    slots[own[i].state] = i;
+  llvm::fill(evidenceOf(n), 0);
+  if (!prev.empty())
+    collect(n, prev, reach.forward,
+            (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size(),
+            /*anyOne=*/false);
+  if (!next.empty())
+    // A size that exporters keep once for several readers was made for one.
+    collect(n, next, reach.backward, 1.0f / next.size(),
+            /*anyOne=*/observations.list[n].size);
+  for (const Candidate &candidate : own)
+    slots[candidate.state] = -1;
 }
 
 /// Notes what each node is believed to be, as far as its neighbours hear of
@@ -167,35 +146,47 @@ void Dataflow::collect(Index n, llvm::ArrayRef<Index> neighbours,
                        bool anyOne) {
   static const float logNoWay = std::log(kNoWay);
   llvm::ArrayRef<Candidate> own = candidates[n];
+  sum.resize(own.size());
   total.assign(own.size(), 0);
   for (Index other : neighbours) {
     float inGaps = sumWays(other, own, ways);
     for (size_t i = 0; i < own.size(); ++i) {
       float any = isGap[own[i].state] ? 1 : inGaps;
       float way = std::max(sum[i], kGap * any);
+      sum[i] = 0;
       total[i] += anyOne ? way : way == 0 ? logNoWay : std::log(way + kNoWay);
     }
   }
   if (anyOne)
     for (float &way : total)
       way = neighbours.size() * std::log(way / neighbours.size() + kNoWay);
-  for (auto [value, term] : llvm::zip_equal(evidenceOf(n), total))
-    value += weight * term;
+  llvm::MutableArrayRef<float> result = evidenceOf(n);
+  for (size_t i = 0; i < own.size(); ++i)
+    result[i] += weight * total[i];
 }
 
-/// sum[i] = the way to own[i] from where `other` is believed to be. Returns
-/// how much of that belief is in gaps.
+/// Adds to sum[i] the way to own[i] from where `other` is believed to be.
+/// Returns how much of that belief is in gaps.
 float Dataflow::sumWays(Index other, llvm::ArrayRef<Candidate> own,
                         const Rows<Reach::Entry> &ways) {
-  sum.assign(own.size(), 0);
   float inGaps = 0;
-  const float *beliefs = told.data() + candidates.begins[other];
-  for (auto [i, candidate] : llvm::enumerate(candidates[other])) {
-    if (beliefs[i] == 0)
+  for (size_t k = candidates.begins[other]; k < candidates.begins[other + 1];
+       ++k) {
+    float belief = told[k];
+    if (belief == 0)
       continue;
-    if (isGap[candidate.state])
-      inGaps += beliefs[i];
-    spread(ways[candidate.state], beliefs[i], own, sum);
+    Index state = candidates.items[k].state;
+    if (isGap[state])
+      inGaps += belief;
+    llvm::ArrayRef<Reach::Entry> row = ways[state];
+    if (row.size() > 8 * own.size()) { // one that many read
+      for (size_t i = 0; i < own.size(); ++i)
+        sum[i] += belief * Reach::find(row, own[i].state);
+      continue;
+    }
+    for (const Reach::Entry &way : row)
+      if (Index i = slots[way.state]; i >= 0)
+        sum[i] += belief * way.weight;
   }
   return inGaps;
 }

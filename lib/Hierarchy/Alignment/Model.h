@@ -13,6 +13,8 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <array>
+
 namespace htp::alignment {
 
 using Index = int32_t;
@@ -56,7 +58,6 @@ public:
     return matrix[kind * numOps + op];
   }
   const EmissionRule &rule(Index kind) const { return rules[kind]; }
-  llvm::StringRef opName(Index op) const { return opNames[op]; }
   /// Whether any node of the graph can be the kind's main op.
   bool shows(Index kind) const { return shown[kind]; }
   /// The kinds that `op` can come from, as main op or part.
@@ -242,7 +243,10 @@ public:
   };
   Rows<Entry> forward, backward;
   /// Weight of the way from `from` to `to`; 0 where there is none.
-  float operator()(Index from, Index to) const;
+  float operator()(Index from, Index to) const {
+    return find(forward[from], to);
+  }
+  static float find(llvm::ArrayRef<Entry> row, Index to);
 };
 
 /// Dataflow evidence (log) for each candidate: where the producers and the
@@ -263,6 +267,7 @@ public:
 
 private:
   bool tell(const Posterior &posterior);
+  void weigh(Index n);
   void collect(Index n, llvm::ArrayRef<Index> neighbours,
                const Rows<Reach::Entry> &ways, float weight, bool anyOne);
   float sumWays(Index other, llvm::ArrayRef<Candidate> own,
@@ -275,12 +280,15 @@ private:
   const Observations &observations;
   const Rows<Candidate> &candidates;
   const Reach &reach;
-  /// Per state; `State` is too large to be looked at for each candidate.
-  std::vector<bool> isGap;
+  /// Per state: `State` is too large to be looked at for each candidate.
+  std::vector<char> isGap;
+  /// Per state: which candidate it is of the node that is weighed, or -1.
+  std::vector<Index> slots;
   /// The beliefs that the evidence rests on, and the nodes whose are new.
   std::vector<float> told;
   std::vector<bool> changed;
-  std::vector<float> sum, total; // of one node, kept for the next
+  // Of one node, kept for the next; `sum` is all 0 between two neighbours.
+  std::vector<float> sum, total;
 };
 
 /// What a step backwards in the program costs: once, and per step.
@@ -336,6 +344,8 @@ private:
   const OrderCosts &costs;
   llvm::ArrayRef<Index> order;
   BackCost back = {0, 0};
+  double backOnce = 0;
+  std::array<double, 64> nearBack; // by distance
   /// Per candidate: its likelihood, and that of all before it.
   std::vector<Emitted> emitted;
   std::vector<Phases> reached;

@@ -52,11 +52,13 @@ OrderCosts::OrderCosts(const States &states, const Emissions &emissions,
 }
 
 double OrderModel::aheadCost(Index from, Index to) const {
-  return std::exp(costs.skipped[from + 1] - costs.skipped[to]);
+  return from + 1 == to ? 1
+                        : std::exp(costs.skipped[from + 1] - costs.skipped[to]);
 }
 
 double OrderModel::backCost(Index distance) const {
-  return std::exp(-back.each * distance);
+  return size_t(distance) < nearBack.size() ? nearBack[distance]
+                                            : std::exp(-back.each * distance);
 }
 
 /// Most candidates can be no main node: their likelihood needs no library.
@@ -122,7 +124,6 @@ void OrderModel::enter(Index last, Index n) {
       arrive[j] += sum * aheadCost(at, to[j].state);
   }
   // Back: the same from the other end, discounted by distance.
-  double backOnce = std::exp(-back.once);
   sum = 0;
   i = from.size();
   for (size_t j = to.size(); j-- > 0;) {
@@ -177,6 +178,9 @@ double OrderModel::forward(llvm::ArrayRef<Index> order,
                            llvm::ArrayRef<float> evidence, BackCost back) {
   this->order = order;
   this->back = back;
+  backOnce = std::exp(-back.once);
+  for (size_t distance = 0; distance < nearBack.size(); ++distance)
+    nearBack[distance] = std::exp(-back.each * distance);
   emitted.resize(candidates.items.size());
   reached.resize(candidates.items.size());
   double likelihood = 0;
@@ -236,7 +240,6 @@ void OrderModel::reachBack(Index n, Index later) {
     if (sum > 0)
       leave[i] += sum * aheadCost(from[i].state, at);
   }
-  double backOnce = std::exp(-back.once);
   sum = 0;
   j = 0;
   for (size_t i = 0; i < from.size(); ++i) {
