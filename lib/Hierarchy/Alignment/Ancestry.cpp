@@ -6,8 +6,7 @@ using namespace htp::alignment;
 
 /// Each labelling is a depth-first walk in another order of the children: a
 /// state's label holds the ranks of everything below it.
-Ancestry::Ancestry(const States &states)
-    : labels(size_t(states.size()) * kLabels) {
+Ancestry::Ancestry(const States &states) : labels(states.size()) {
   std::vector<bool> seen;
   std::vector<std::pair<Index, unsigned>> stack;
   for (unsigned k = 0; k < kLabels; ++k) {
@@ -43,10 +42,11 @@ Ancestry::Ancestry(const States &states)
           }
           continue;
         }
-        Label &label = labels[size_t(t) * kLabels + k];
-        label.rank = label.low = rank++;
+        Index low = rank;
         for (Index c : states.next[t])
-          label.low = std::min(label.low, labels[size_t(c) * kLabels + k].low);
+          low = std::min(low, labels[c].low[k]);
+        labels[t].low[k] = low;
+        labels[t].rank[k] = rank++;
         stack.pop_back();
       }
     };

@@ -19,21 +19,21 @@ public:
   bool mayReach(Index from, Index to) const {
     if (from >= to)
       return from == to;
+    const Labels &outer = labels[from], &inner = labels[to];
+    bool outside = false; // no early exit: all are compared at once
     for (unsigned k = 0; k < kLabels; ++k) {
-      const Label &outer = labels[from * kLabels + k];
-      const Label &inner = labels[to * kLabels + k];
-      if (inner.low < outer.low || inner.rank > outer.rank)
-        return false;
+      outside |= inner.low[k] < outer.low[k];
+      outside |= inner.rank[k] > outer.rank[k];
     }
-    return true;
+    return !outside;
   }
 
 private:
   static constexpr unsigned kLabels = 4;
-  struct Label {
-    Index low, rank;
+  struct Labels {
+    std::array<Index, kLabels> low, rank;
   };
-  std::vector<Label> labels;
+  std::vector<Labels> labels;
 };
 
 } // namespace htp::alignment

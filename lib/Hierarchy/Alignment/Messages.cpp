@@ -19,6 +19,7 @@ constexpr float kFaintest = 0.02f;   // ways fainter than this are no ways
 constexpr float kNoWay = 0.01f;      // what an edge without a way is worth
 constexpr float kGap = 0.1f;         // what runs in a gap reads and feeds any
 constexpr float kNegligible = 1e-3f; // belief that needs no message
+constexpr float kRounding = 1e-6f;   // beliefs closer than this are the same
 } // namespace
 
 Reach::Reach(const States &states, const Emissions &emissions) {
@@ -126,14 +127,18 @@ void Dataflow::weigh(Index n) {
 /// Notes what each node is believed to be, as far as its neighbours hear of
 /// it, and which nodes differ from the last time; returns whether any does.
 bool Dataflow::tell(const Posterior &posterior) {
+  auto heard = [&](size_t i) {
+    return posterior[i] > kNegligible ? posterior[i] : 0;
+  };
   bool any = false;
   for (Index n = 0; n < observations.size(); ++n) {
     bool differs = false;
-    for (size_t i = candidates.begins[n]; i < candidates.begins[n + 1]; ++i) {
-      float belief = posterior[i] > kNegligible ? posterior[i] : 0;
-      differs |= belief != told[i];
-      told[i] = belief;
-    }
+    size_t begin = candidates.begins[n], end = candidates.begins[n + 1];
+    for (size_t i = begin; i < end; ++i)
+      differs |= std::abs(heard(i) - told[i]) > kRounding;
+    if (differs)
+      for (size_t i = begin; i < end; ++i)
+        told[i] = heard(i);
     changed[n] = differs;
     any |= differs;
   }
