@@ -80,14 +80,15 @@ static void registerTagEmbedding() {
                      "them (--op-metadata)")),
       llvm::cl::init(TagStorage::Metadata),
       llvm::cl::cat(htp::optionCategory()));
-  htp::registerExportStep([](mlir::ModuleOp module) -> mlir::LogicalResult {
-    if (storage == TagStorage::None) {
-      mlir::PassManager strip(module.getContext());
-      strip.addPass(htp::createHTPStrip());
-      return strip.run(module);
-    }
-    htp::embedTags(module, storage);
-    return mlir::success();
+  using Source = std::unique_ptr<htp::MetadataSource>;
+  htp::registerExportStep([](mlir::ModuleOp module) -> llvm::FailureOr<Source> {
+    if (storage != TagStorage::None)
+      return htp::embedTags(module, storage);
+    mlir::PassManager strip(module.getContext());
+    strip.addPass(htp::createHTPStrip());
+    if (failed(strip.run(module)))
+      return mlir::failure();
+    return Source();
   });
 }
 

@@ -146,14 +146,15 @@ static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
 }
 
 LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
-                               ModelWriter &writer, const ExportOptions &) {
+                               ModelWriter &writer,
+                               const ExportOptions &options) {
   func::FuncOp mainGraph = findMainGraph(module);
   if (!mainGraph || mainGraph.isDeclaration())
     return module.emitError() << "has no function that is the model's graph: "
                                  "expected onnx.EntryPoint or @main_graph";
   if (!mainGraph.getBody().hasOneBlock())
     return mainGraph.emitError() << "has several blocks; a graph has one";
-  GraphExporter exporter(module, writer);
+  GraphExporter exporter(module, writer, options);
   if (failed(exportModelFields(module, model, writer)) ||
       failed(exporter.exportGraph(mainGraph, *model.mutable_graph())))
     return failure();

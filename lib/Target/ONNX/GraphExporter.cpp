@@ -297,15 +297,17 @@ LogicalResult GraphExporter::exportInitializer(Operation *op,
     tensor.mutable_values()->set_name(name.str());
     return success();
   }
+  TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(name.str());
+  bool hasMetadata = addMetadata(op, tensor);
   NamedAttrList rest;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op))
     if (StringRef field = attr.getName();
         field.consume_front("onnx.") &&
+        !(hasMetadata && field == "metadata_props") &&
         (field == "storage" || field == "unknown_fields" ||
          TensorProto::descriptor()->FindFieldByName(field.str())))
       rest.append(field, attr.getValue());
-  TensorProto &tensor = *graph.add_initializer();
-  tensor.set_name(name.str());
   std::string error;
   if (succeeded(exportTensor(op->getAttr("value"),
                              rest.getDictionary(op->getContext()), decoder,

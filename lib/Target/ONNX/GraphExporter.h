@@ -5,6 +5,7 @@
 #ifndef HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H
 #define HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H
 
+#include "HTP/Target/ONNX/Export.h"
 #include "ProtoAttr.h"
 #include "ValueNames.h"
 
@@ -15,8 +16,9 @@ namespace htp {
 
 class GraphExporter {
 public:
-  GraphExporter(mlir::ModuleOp module, ModelWriter &writer)
-      : symbols(module), writer(writer), names(module) {}
+  GraphExporter(mlir::ModuleOp module, ModelWriter &writer,
+                const ExportOptions &options)
+      : symbols(module), writer(writer), options(options), names(module) {}
 
   mlir::LogicalResult exportGraph(mlir::func::FuncOp function,
                                   ::onnx::GraphProto &graph);
@@ -66,10 +68,24 @@ private:
                                     ::onnx::NodeProto &node);
   void nameResults(mlir::Operation *op);
 
+  /// Whether the metadata of `op` is known by other means than its attribute;
+  /// if so, `message` has it.
+  template <typename MessageT>
+  bool addMetadata(mlir::Operation *op, MessageT &message) {
+    return options.metadata &&
+           options.metadata->addMetadata(
+               op, [&](llvm::StringRef key, llvm::StringRef value) {
+                 auto &entry = *message.add_metadata_props();
+                 entry.set_key(key.data(), key.size());
+                 entry.set_value(value.data(), value.size());
+               });
+  }
+
   mlir::InFlightDiagnostic emitError() const;
 
   mlir::SymbolTable symbols;
   ModelWriter &writer;
+  const ExportOptions &options;
   ValueNames names;
   /// Names that outputs give to values, where they differ from the recorded
   /// ones.

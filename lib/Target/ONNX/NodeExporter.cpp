@@ -104,10 +104,12 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
   // Fields that have no other place are attributes under their own names.
   static constexpr StringRef kTaken[] = {"attribute", "domain",  "input",
                                          "name",      "op_type", "output"};
+  bool hasMetadata = addMetadata(op, node);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     StringRef name = attr.getName();
-    if (!name.consume_front("onnx.") || llvm::is_contained(kTaken, name))
+    if (!name.consume_front("onnx.") || llvm::is_contained(kTaken, name) ||
+        (hasMetadata && name == "metadata_props"))
       continue;
     if (name == "unknown_fields" ||
         NodeProto::descriptor()->FindFieldByName(name.str()))

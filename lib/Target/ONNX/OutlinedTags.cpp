@@ -136,13 +136,10 @@ static void addMetadata(Operation *op, StringRef key, StringRef value) {
   op->setAttr(kMetadataAttr, builder.getArrayAttr(entries));
 }
 
-/// Moves an attribute into the metadata of the same op.
+/// Notes an attribute in the metadata of the same op.
 static void embed(Operation *op, StringRef name) {
-  Attribute attribute = op->getAttr(name);
-  if (!attribute)
-    return;
-  addMetadata(op, name, toText(attribute));
-  op->removeAttr(name);
+  if (Attribute attribute = op->getAttr(name))
+    addMetadata(op, name, toText(attribute));
 }
 
 static void lift(Operation *op, StringRef name) {
@@ -174,7 +171,20 @@ static void liftValueInfo(func::FuncOp graph) {
     graph->setAttr(kValueInfoAttr, infos);
 }
 
-void embedCallRecords(mlir::ModuleOp module) {
+bool hasCallRecord(Operation *op) {
+  return isa<func::CallOp>(op) &&
+         (op->hasAttr(kOrderAttr) || op->hasAttr(kOriginalsAttr));
+}
+
+void describeCallRecord(Operation *op, MetadataSource::AddFn add) {
+  if (!isa<func::CallOp>(op))
+    return;
+  for (StringRef name : {kOrderAttr, kOriginalsAttr})
+    if (Attribute attribute = op->getAttr(name))
+      add(name, toText(attribute));
+}
+
+void embedFunctionRecords(mlir::ModuleOp module) {
   auto functions = module.getOps<func::FuncOp>();
   auto isOutlined = [](func::FuncOp function) {
     return function->hasAttr(kModuleAttr);
@@ -185,10 +195,6 @@ void embedCallRecords(mlir::ModuleOp module) {
       embedValueInfo(function);
     embed(function, kModuleAttr);
     embed(function, kOrderAttr);
-    function.walk([](func::CallOp call) {
-      embed(call, kOrderAttr);
-      embed(call, kOriginalsAttr);
-    });
   }
 }
 

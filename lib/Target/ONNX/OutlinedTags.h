@@ -5,17 +5,23 @@
 #ifndef HTP_LIB_TARGET_ONNX_OUTLINEDTAGS_H
 #define HTP_LIB_TARGET_ONNX_OUTLINEDTAGS_H
 
+#include "HTP/Target/ONNX/MetadataSource.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace htp {
 
-/// Turns the attributes of outlined functions and of their calls into metadata:
-/// `htp.module` of a function, `htp.order` and `htp.originals` of a call,
-/// `htp.order` of the graph.
-void embedCallRecords(mlir::ModuleOp module);
+/// Adds the attributes of outlined functions to their metadata: `htp.module`,
+/// and `htp.order` of the graph.
+void embedFunctionRecords(mlir::ModuleOp module);
 
-/// The inverse, with the attributes where they were, and the nodes that call
-/// outlined functions as func.call again. The metadata stays.
+/// Whether `op` is a call that outlining left notes on; they are `htp.order`
+/// and `htp.originals` of its metadata.
+bool hasCallRecord(mlir::Operation *op);
+void describeCallRecord(mlir::Operation *op, MetadataSource::AddFn add);
+
+/// The inverse of both, with the attributes where they were, and the nodes that
+/// call outlined functions as func.call again. The metadata stays.
 void liftCallRecords(mlir::ModuleOp module);
 
 } // namespace htp

@@ -64,7 +64,8 @@ struct CommandLine {
   // --htp-… would print the help and succeed. This one waits for the rest.
   cl::opt<bool> help{"h", cl::desc("Alias for --help"), cl::ValueDisallowed};
   std::deque<SideOutputOption> sides;
-  std::vector<SessionOptions::Step> finalSteps, exportSteps;
+  std::vector<SessionOptions::Step> finalSteps;
+  std::vector<ExportStep> exportSteps;
 };
 
 } // namespace
@@ -85,7 +86,7 @@ void htp::registerFinalStep(std::function<LogicalResult(ModuleOp)> step) {
   commandLine().finalSteps.push_back(std::move(step));
 }
 
-void htp::registerExportStep(std::function<LogicalResult(ModuleOp)> step) {
+void htp::registerExportStep(ExportStep step) {
   commandLine().exportSteps.push_back(std::move(step));
 }
 

@@ -10,6 +10,7 @@
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/Session.h"
 
+#include "google/protobuf/arena.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Operation.h"
@@ -165,12 +166,22 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
                           "': only a builtin.module can become ONNX, found '" +
                           op->getName().getStringRef() + "'"));
   // In place: everything else has been written by now.
-  for (auto &step : options.exportSteps)
-    if (failed(step(module)))
+  std::unique_ptr<MetadataSource> metadata;
+  for (auto &step : options.exportSteps) {
+    auto source = step(module);
+    if (failed(source))
       return failure();
-  ::onnx::ModelProto model;
+    if (*source)
+      metadata = std::move(*source);
+  }
+  // Millions of small messages: made and given back in blocks.
+  google::protobuf::ArenaOptions blocks;
+  blocks.start_block_size = blocks.max_block_size = 1 << 20;
+  google::protobuf::Arena arena(blocks);
+  auto &model =
+      *google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(&arena);
   ModelWriter writer;
-  if (failed(exportModel(module, model, writer, ExportOptions())))
+  if (failed(exportModel(module, model, writer, {metadata.get()})))
     return failure();
   Error error = options.placement == DataPlacement::Inline
                     ? inlineExternalData(model, *data, writer)

@@ -5,13 +5,17 @@
 #ifndef HTP_TARGET_ONNX_EXPORT_H
 #define HTP_TARGET_ONNX_EXPORT_H
 
+#include "HTP/Target/ONNX/MetadataSource.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace htp {
 
-struct ExportOptions {};
+struct ExportOptions {
+  /// Asked for the metadata of nodes and initializers; may be null.
+  MetadataSource *metadata = nullptr;
+};
 
 /// Writes the module into `model`. Attributes of other dialects (`htp.*`) are
 /// left out. Bytes of resources are handed to `writer` and must stay alive,

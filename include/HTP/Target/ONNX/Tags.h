@@ -4,14 +4,15 @@
 // is metadata: of a node `htp.tag`, `htp.scope`, `htp.call`, `htp.evidence`,
 // `htp.confidence`, `htp.contexts`; of an initializer or a graph input
 // `htp.parameter` and `htp.tags`; of the model `htp.hierarchy`. These functions
-// go between the two. They work on the IR before the exporter and after the
-// importer, which keep metadata as it is.
+// go between the two, before the exporter and after the importer, which keep
+// metadata as it is.
 
 #ifndef HTP_TARGET_ONNX_TAGS_H
 #define HTP_TARGET_ONNX_TAGS_H
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/ModuleTree.h"
+#include "HTP/Target/ONNX/MetadataSource.h"
 
 namespace htp {
 
@@ -26,14 +27,16 @@ enum class TagStorage {
   None
 };
 
-/// Writes the tags of `module` into its metadata, in place of what an earlier
-/// run wrote, and removes HTP's own attributes, so that the result is a plain
-/// ONNX model. Keys that other tools read (`namespace`,
+/// Prepares a module with tags for the exporter, which asks the result for the
+/// metadata of nodes and initializers; what the model, its functions and their
+/// arguments say goes into the module's own metadata. All of it stands in place
+/// of what an earlier run wrote. Keys that other tools read (`namespace`,
 /// `pkg.torch.onnx.name_scopes`, `pkg.torch.onnx.class_hierarchy`) are added
 /// where they are missing, and `ir_version` is raised to 10, the first with
-/// metadata on nodes. A module without a tag is left as it is.
-void embedTags(mlir::ModuleOp module,
-               TagStorage storage = TagStorage::Metadata);
+/// metadata on nodes. A module without tags is left as it is, and the result is
+/// null.
+std::unique_ptr<MetadataSource>
+embedTags(mlir::ModuleOp module, TagStorage storage = TagStorage::Metadata);
 
 /// The inverse of embedTags: where the module's metadata has a tree and the
 /// module has none, the tree, tags and parameters become HTP's attributes

@@ -39,7 +39,7 @@ struct SessionOptions {
   std::vector<Side> sides;
   using Step = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
   std::vector<Step> finalSteps;
-  std::vector<Step> exportSteps;
+  std::vector<ExportStep> exportSteps;
 };
 
 class Session {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where the exporter asks for metadata that is not in the IR as such.
+
+#ifndef HTP_TARGET_ONNX_METADATASOURCE_H
+#define HTP_TARGET_ONNX_METADATASOURCE_H
+
+#include "mlir/IR/Operation.h"
+
+namespace htp {
+
+/// Knows the metadata of nodes and initializers by other means than their
+/// attribute `onnx.metadata_props`. A model has many entries for each node,
+/// most of them unlike all others: as attributes they would cost more than all
+/// the rest of the export.
+class MetadataSource {
+public:
+  using AddFn =
+      llvm::function_ref<void(llvm::StringRef key, llvm::StringRef value)>;
+
+  virtual ~MetadataSource() = default;
+
+  /// Adds the entries that `op` has in the file, in their order, those of its
+  /// attribute included. False, and nothing added: the attribute says all.
+  virtual bool addMetadata(mlir::Operation *op, AddFn add) = 0;
+};
+
+} // namespace htp
+
+#endif // HTP_TARGET_ONNX_METADATASOURCE_H

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Metadata.h"
+
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+
+using namespace mlir;
+
+namespace htp {
+
+static StringRef keyOf(Attribute entry) {
+  return cast<StringAttr>(cast<ArrayAttr>(entry)[0]).getValue();
+}
+
+Metadata::Metadata(Attribute attr) {
+  auto entries = dyn_cast_or_null<ArrayAttr>(attr);
+  for (Attribute entry : entries ? entries.getValue() : ArrayRef<Attribute>())
+    if (auto pair = dyn_cast<ArrayAttr>(entry); pair && pair.size() == 2)
+      if (isa<StringAttr>(pair[0]) && isa<StringAttr>(pair[1]))
+        list.push_back(pair);
+}
+
+StringAttr Metadata::find(StringRef key) const {
+  for (Attribute entry : list)
+    if (keyOf(entry) == key)
+      return cast<StringAttr>(cast<ArrayAttr>(entry)[1]);
+  return {};
+}
+
+void Metadata::add(MLIRContext *context, StringRef key, StringRef value) {
+  list.push_back(ArrayAttr::get(context, {StringAttr::get(context, key),
+                                          StringAttr::get(context, value)}));
+}
+
+void Metadata::removeOurs() {
+  SmallVector<StringRef> added;
+  if (StringAttr names = find(kAddedKey))
+    names.getValue().split(added, ',');
+  llvm::erase_if(list, [&](Attribute entry) {
+    StringRef key = keyOf(entry);
+    return key.starts_with("htp.") || llvm::is_contained(added, key);
+  });
+}
+
+void Metadata::store(Operation *op) const {
+  if (empty())
+    op->removeAttr(kMetadataAttr);
+  else
+    op->setAttr(kMetadataAttr, ArrayAttr::get(op->getContext(), list));
+}
+
+void Metadata::store(FunctionOpInterface function, unsigned argument) const {
+  if (empty())
+    function.removeArgAttr(argument, kMetadataAttr);
+  else
+    function.setArgAttr(argument, kMetadataAttr,
+                        ArrayAttr::get(function->getContext(), list));
+}
+
+void forEachArgument(
+    Operation *module,
+    llvm::function_ref<void(FunctionOpInterface, unsigned)> visit) {
+  module->walk([&](FunctionOpInterface function) {
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+      visit(function, i);
+  });
+}
+
+} // namespace htp

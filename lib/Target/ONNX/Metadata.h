@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lists of metadata, as attributes of the IR hold them.
+
+#ifndef HTP_LIB_TARGET_ONNX_METADATA_H
+#define HTP_LIB_TARGET_ONNX_METADATA_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace htp {
+
+/// Notes to ourselves, for removeEmbeddedTags: the keys of other tools that we
+/// added to this node, and the model's ir_version before.
+inline constexpr llvm::StringLiteral kAddedKey = "htp.added";
+inline constexpr llvm::StringLiteral kIRVersionKey = "htp.ir_version";
+/// Set where tags are node attributes, with the names of those.
+inline constexpr llvm::StringLiteral kStorageKey = "htp.storage";
+inline constexpr llvm::StringLiteral kSourceModule = "source_module";
+inline constexpr llvm::StringLiteral kHierarchyTags = "hierarchy_tags";
+
+inline constexpr llvm::StringLiteral kIRVersion = "onnx.ir_version";
+
+/// A list of keys and values in the order of the file.
+class Metadata {
+public:
+  /// `attr` is the list of an operation, an argument or a module, or null.
+  explicit Metadata(mlir::Attribute attr);
+
+  bool empty() const { return list.empty(); }
+  /// Arrays of two strings.
+  llvm::ArrayRef<mlir::Attribute> entries() const { return list; }
+  /// The value of `key`, or null.
+  mlir::StringAttr find(llvm::StringRef key) const;
+
+  void add(mlir::MLIRContext *context, llvm::StringRef key,
+           llvm::StringRef value);
+  /// Drops what was added when the model was tagged.
+  void removeOurs();
+
+  /// Stores the list; where it is empty, there is no attribute.
+  void store(mlir::Operation *op) const;
+  void store(mlir::FunctionOpInterface function, unsigned argument) const;
+
+private:
+  llvm::SmallVector<mlir::Attribute, 16> list;
+};
+
+/// Calls `visit` for every argument of every function with a body.
+void forEachArgument(
+    mlir::Operation *module,
+    llvm::function_ref<void(mlir::FunctionOpInterface, unsigned)> visit);
+
+} // namespace htp
+
+#endif // HTP_LIB_TARGET_ONNX_METADATA_H
