@@ -153,7 +153,7 @@ void AlignReference::runOnOperation() {
   }
   toIR(tree, module);
   dropUnknown(module, tree);
-  AlignedTags tags(module, program.program, tree);
+  AlignedTags tags(module, program.program, tree, tree);
   tags.setSourceName("the reference '" + reference.getValue() + "'");
   tags.setEvidence("reference");
   if (failed(tags.run()))

@@ -37,7 +37,9 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
     if (!findHierarchy(module))
       toIR(traced.tree, module);
     TraceProgram program(traced);
-    AlignedTags tags(module, program.program, traced.tree);
+    AlignedTags tags(module, program.program, traced.tree,
+                     getAnalysis<HierarchyAnalysis>().tree);
+    markAnalysesPreserved<HierarchyAnalysis>();
     tags.setSourceName(trace);
     if (failed(tags.run()))
       return signalPassFailure();

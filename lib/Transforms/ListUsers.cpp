@@ -44,7 +44,8 @@ static SmallVector<ModuleId> readersWithin(Operation *op, ModuleId own,
 }
 
 void ListUsers::runOnOperation() {
-  ModuleTree tree = fromIR(getOperation());
+  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
+  markAnalysesPreserved<HierarchyAnalysis>();
   forEachNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     auto own = tag ? tree.find(tag.getPath()) : std::nullopt;
@@ -57,10 +58,12 @@ void ListUsers::runOnOperation() {
     // What is left, without the noise of the subtraction.
     double rest = std::round((1 - tag.getConfidenceValue()) * 1000) / 1000;
     SmallVector<ContextAttr> contexts(tag.getContexts());
+    llvm::SmallDenseSet<StringRef> named;
+    for (ContextAttr context : contexts)
+      named.insert(context.getPath());
+    // Every layer may read a mask: thousands.
     for (ModuleId reader : readers)
-      if (llvm::none_of(contexts, [&](ContextAttr context) {
-            return context.getPath() == tree[reader].path;
-          }))
+      if (!named.contains(tree[reader].path))
         contexts.push_back(ContextAttr::get(&getContext(), tree[reader].path,
                                             "consumer", rest));
     setTag(op, TagAttr::get(&getContext(), tag.getPath(), tag.getCall(),

@@ -41,14 +41,14 @@ private:
   void assign(Operation *op, Where where, StringRef evidence,
               const Votes &others);
 
-  ModuleTree tree;
+  const ModuleTree *tree = nullptr;
 };
 
 } // namespace
 
 void PropagateAuxTags::vote(Votes &votes, Operation *op) const {
   if (TagAttr tag = op ? getTag(op) : TagAttr())
-    ++votes[{tree.nearest(tag.getPath()), tag.getCall()}];
+    ++votes[{tree->nearest(tag.getPath()), tag.getCall()}];
 }
 
 /// The nodes that read what `op` makes. What a body returns, the node that
@@ -86,7 +86,7 @@ Operation *PropagateAuxTags::origin(Operation *op) const {
 PropagateAuxTags::Where PropagateAuxTags::common(const Votes &votes) const {
   Where where = votes.front().first;
   for (const auto &[other, count] : votes) {
-    ModuleId ancestor = tree.lowestCommonAncestor(where.first, other.first);
+    ModuleId ancestor = tree->lowestCommonAncestor(where.first, other.first);
     if (ancestor != where.first || where.second != other.second)
       where.second = ancestor == where.first ? where.second : 0;
     where.first = ancestor;
@@ -102,10 +102,10 @@ void PropagateAuxTags::assign(Operation *op, Where where, StringRef evidence,
   llvm::SmallDenseSet<ModuleId, 4> named = {where.first};
   for (const auto &[other, count] : others)
     if (named.insert(other.first).second)
-      contexts.push_back(ContextAttr::get(context, tree[other.first].path,
+      contexts.push_back(ContextAttr::get(context, (*tree)[other.first].path,
                                           "consumer", 1 - confidence));
   ++(evidence == "ancestor" ? numShared : numPropagated);
-  setTag(op, TagAttr::get(context, tree[where.first].path, where.second,
+  setTag(op, TagAttr::get(context, (*tree)[where.first].path, where.second,
                           evidence, confidence, "", contexts));
 }
 
@@ -134,7 +134,7 @@ void PropagateAuxTags::decide(Operation *op) {
                   before.size() == 1 ? "producer" : "ancestor", before);
   // Inside a body: with the node that holds it.
   if (TagAttr tag = getTag(op->getParentOp()))
-    return assign(op, {tree.nearest(tag.getPath()), tag.getCall()}, "consumer",
+    return assign(op, {tree->nearest(tag.getPath()), tag.getCall()}, "consumer",
                   {});
   assign(op, {ModuleTree::root(), 0}, "ancestor", {});
 }
@@ -151,7 +151,8 @@ void PropagateAuxTags::sweep(Region &region) {
 
 void PropagateAuxTags::runOnOperation() {
   mlir::ModuleOp module = getOperation();
-  tree = fromIR(module);
+  tree = &getAnalysis<HierarchyAnalysis>().tree;
+  markAnalysesPreserved<HierarchyAnalysis>();
   ModelFunctions functions(module);
   // Callers first: what a function holds belongs to them.
   llvm::SetVector<Operation *> order;

@@ -165,7 +165,8 @@ void ResolveContamination::resolve(const ConflictView &view,
 
 void ResolveContamination::runOnOperation() {
   mlir::ModuleOp module = getOperation();
-  ModuleTree tree = fromIR(module);
+  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
+  markAnalysesPreserved<HierarchyAnalysis>();
   SmallVector<Named> chosen;
   UserDecisions user(module, tree);
   if (failed(findPatterns(chosen)) ||
@@ -180,6 +181,8 @@ void ResolveContamination::runOnOperation() {
   });
   // What users say about a node is evidence about its neighbours.
   SmallVector<Operation *> open;
+  if (user.empty())
+    open.swap(nodes);
   for (Operation *op : nodes) {
     ConflictView view(op, tree);
     FailureOr<std::optional<Decision>> decision = user.decide(view);
@@ -195,6 +198,10 @@ void ResolveContamination::runOnOperation() {
   }
   user.reportUnmatched();
   for (Operation *op : open) {
+    // Most nodes are beyond doubt: nobody else claims them.
+    TagAttr tag = getTag(op);
+    if (tag.getContexts().empty() && tag.getConfidenceValue() >= minConfidence)
+      continue;
     ConflictView view(op, tree);
     bool detached = !view.isDirect() &&
                     view.getCurrent().confidence < minConfidence &&

@@ -27,11 +27,8 @@ namespace {
 /// Checks the tags of a model against its tree.
 class TagVerifier {
 public:
-  TagVerifier(HierarchyOp hierarchy, bool strict)
-      : hierarchy(hierarchy), strict(strict), tree(fromIR(hierarchy)),
-        tags(tree) {}
-
-  const ModuleTree &getTree() const { return tree; }
+  TagVerifier(HierarchyOp hierarchy, const ModuleTree &tree, bool strict)
+      : hierarchy(hierarchy), strict(strict), tree(tree), tags(tree) {}
 
   /// Each is true where it holds; it has reported what does not.
   bool checkNode(Operation *op);
@@ -40,7 +37,7 @@ public:
 private:
   HierarchyOp hierarchy;
   bool strict;
-  ModuleTree tree;
+  const ModuleTree &tree;
   TagNames tags;
 
   bool checkPath(Operation *op, StringRef path, StringRef what);
@@ -207,9 +204,10 @@ void VerifyTags::runOnOperation() {
         << "--htp-attach-hierarchy writes it";
     return signalPassFailure();
   }
-  TagVerifier verifier(hierarchy, strict);
+  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
+  TagVerifier verifier(hierarchy, tree, strict);
   if (!check(hierarchy, verifier))
     return signalPassFailure();
-  count(TagStatistics(module, verifier.getTree()));
+  count(TagStatistics(module, tree));
   markAllAnalysesPreserved();
 }

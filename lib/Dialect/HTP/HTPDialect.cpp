@@ -51,7 +51,7 @@ LogicalResult HTPDialect::verifyOperationAttribute(Operation *op,
 }
 
 void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
-  op->setAttr(kTagAttr, tag);
+  op->setDiscardableAttr(kTagAttr, tag);
   op->setLoc(
       attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}, sources));
 }

@@ -15,7 +15,11 @@ using namespace mlir;
 
 namespace htp {
 
-bool isInitializer(Operation *op) { return op->hasAttr(kInitializerAttr); }
+bool isInitializer(Operation *op) {
+  // A property only of an operation that is not registered.
+  return op->getDiscardableAttr(kInitializerAttr) ||
+         (!op->isRegistered() && op->hasAttr(kInitializerAttr));
+}
 
 /// Whether `op` ends its block. Of an op that the tool does not know, an
 /// `onnx.Return` in a stock mlir-opt, only its place tells.
@@ -25,12 +29,16 @@ static bool isTerminator(Operation *op) {
           op == &op->getBlock()->back());
 }
 
+/// Whether `op`, which is somewhere in a function, is a node.
+static bool isNodeOfFunction(Operation *op) {
+  return !isInitializer(op) && !isTerminator(op) &&
+         !isa<SymbolOpInterface>(op) &&
+         !isa_and_nonnull<HTPDialect>(op->getDialect()) &&
+         !isAbsentValue(op); // onnx.NoValue
+}
+
 bool isNode(Operation *op) {
-  if (isTerminator(op) || isa<SymbolOpInterface>(op) ||
-      isa_and_nonnull<HTPDialect>(op->getDialect()) || isInitializer(op) ||
-      !op->getParentOfType<FunctionOpInterface>())
-    return false;
-  return !isAbsentValue(op); // onnx.NoValue
+  return isNodeOfFunction(op) && op->getParentOfType<FunctionOpInterface>();
 }
 
 bool needsTag(Operation *op) {
@@ -43,9 +51,13 @@ bool needsTag(Operation *op) {
 
 void forEachNode(mlir::ModuleOp module,
                  llvm::function_ref<void(Operation *)> visit) {
-  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isNode(op))
-      visit(op);
+  // Once for each function, not for each node, it is asked what lies around.
+  module->walk<WalkOrder::PreOrder>([&](FunctionOpInterface function) {
+    function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isNodeOfFunction(op))
+        visit(op);
+    });
+    return WalkResult::skip();
   });
 }
 

@@ -9,26 +9,29 @@
 using namespace mlir;
 using namespace htp::onnx;
 
+int64_t OperatorSchemas::Version::since() const {
+  return schema->SinceVersion();
+}
+
+const OperatorSchemas::Version *OperatorSchemas::at(int64_t opset) const {
+  const Version *found = nullptr;
+  for (const Version &version : versions)
+    if (opset == 0 || version.since() <= opset)
+      found = &version;
+  return found;
+}
+
 namespace {
 /// The library's registry copies strings and schemas on most questions; the
 /// verifier asks once for every op, so the answers are collected here once.
 struct SchemaIndex {
-  /// The versions of one operator, oldest first.
-  struct Operator {
-    std::string domain;
-    std::vector<const ::onnx::OpSchema *> versions;
-  };
-
   SchemaIndex()
       : schemas(::onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
-    for (const ::onnx::OpSchema &schema : schemas) {
-      Operator &entry = operators[schema.Name()];
-      entry.domain = schema.domain();
-      entry.versions.push_back(&schema);
-    }
+    for (const ::onnx::OpSchema &schema : schemas)
+      add(schema);
     for (auto &entry : operators)
-      llvm::sort(entry.second.versions, [](auto *a, auto *b) {
-        return a->SinceVersion() < b->SinceVersion();
+      llvm::sort(entry.second.versions, [](const auto &a, const auto &b) {
+        return a.since() < b.since();
       });
   }
 
@@ -38,35 +41,48 @@ struct SchemaIndex {
   }
 
   std::vector<::onnx::OpSchema> schemas;
-  llvm::StringMap<Operator> operators;
+  llvm::StringMap<OperatorSchemas> operators;
+
+private:
+  void add(const ::onnx::OpSchema &schema) {
+    OperatorSchemas &entry = operators[schema.Name()];
+    entry.domain = schema.domain();
+    OperatorSchemas::Version &version = entry.versions.emplace_back();
+    version.schema = &schema;
+    for (const auto &[name, attribute] : schema.attributes()) {
+      if (attribute.type == ::onnx::AttributeProto::GRAPH)
+        version.graphs.push_back(name);
+      if (attribute.required)
+        version.required.push_back(name);
+    }
+  }
 };
 } // namespace
+
+const OperatorSchemas *htp::onnx::findOperator(StringRef opType) {
+  const auto &operators = SchemaIndex::get().operators;
+  auto it = operators.find(opType);
+  return it == operators.end() ? nullptr : &it->second;
+}
 
 ArrayRef<::onnx::OpSchema> htp::onnx::getSchemas() {
   return SchemaIndex::get().schemas;
 }
 
 std::optional<StringRef> htp::onnx::findDomain(StringRef opType) {
-  const auto &operators = SchemaIndex::get().operators;
-  auto it = operators.find(opType);
-  if (it == operators.end())
-    return std::nullopt;
-  return StringRef(it->second.domain);
+  const OperatorSchemas *schemas = findOperator(opType);
+  return schemas ? std::optional<StringRef>(schemas->domain) : std::nullopt;
 }
 
 const ::onnx::OpSchema *
 htp::onnx::findSchema(StringRef opType, StringRef domain, int64_t version) {
-  const auto &operators = SchemaIndex::get().operators;
-  auto it = operators.find(opType);
+  const OperatorSchemas *schemas = findOperator(opType);
   if (domain == "ai.onnx")
     domain = "";
-  if (it == operators.end() || it->second.domain != domain)
+  if (!schemas || schemas->domain != domain)
     return nullptr;
-  const ::onnx::OpSchema *found = nullptr;
-  for (const ::onnx::OpSchema *schema : it->second.versions)
-    if (version == 0 || schema->SinceVersion() <= version)
-      found = schema;
-  return found;
+  const OperatorSchemas::Version *found = schemas->at(version);
+  return found ? found->schema : nullptr;
 }
 
 const ::onnx::OpSchema *htp::onnx::findSchema(Operation *op) {
@@ -75,8 +91,10 @@ const ::onnx::OpSchema *htp::onnx::findSchema(Operation *op) {
 }
 
 int64_t htp::onnx::getOpsetVersion(Operation *op, StringRef domain) {
-  for (Operation *parent = op; parent; parent = parent->getParentOp()) {
-    auto imports = parent->getAttrOfType<ArrayAttr>("onnx.opset_import");
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp()) {
+    auto imports = dyn_cast_or_null<ArrayAttr>(
+        parent->getDiscardableAttr("onnx.opset_import"));
     if (!imports)
       continue;
     for (DictionaryAttr entry : imports.getAsRange<DictionaryAttr>()) {

@@ -123,7 +123,8 @@ class SchemaOp : private SelfOwningTypeID, public OperationName::Impl {
 public:
   SchemaOp(StringRef name, Dialect *dialect)
       : Impl(("onnx." + name).str(), dialect, SelfOwningTypeID::getTypeID(),
-             mlir::detail::InterfaceMap()) {
+             mlir::detail::InterfaceMap()),
+        schemas(*findOperator(name)) {
     bookkeeping.insert_range(kBookkeeping);
     interfaceMap.insertModels<BytecodeModel, ResultNames>();
     if (isPure(name))
@@ -158,7 +159,7 @@ public:
   }
   void populateDefaultAttrs(const OperationName &, NamedAttrList &) override {}
   LogicalResult verifyInvariants(Operation *op) override {
-    return verifyAgainstSchema(op);
+    return verifyAgainstSchema(op, schemas);
   }
   LogicalResult verifyRegionInvariants(Operation *) override {
     return success();
@@ -259,6 +260,7 @@ private:
     return attrs;
   }
 
+  const OperatorSchemas &schemas;
   llvm::StringSet<> inherent, bookkeeping;
   bool hasGraphs = false;
 };

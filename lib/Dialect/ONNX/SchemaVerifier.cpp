@@ -102,24 +102,33 @@ static StringRef describe(AttributeProto::AttributeType type) {
   }
 }
 
+static LogicalResult verifyAttribute(Operation *op, const OpSchema &schema,
+                                     NamedAttribute attr) {
+  StringRef name = attr.getName();
+  // Tags as attributes (--tag-storage=attribute) are on any operator.
+  if (isReservedAttrName(name) || name == "source_module" ||
+      name == "hierarchy_tags")
+    return success();
+  auto it = schema.attributes().find(name.str());
+  if (it == schema.attributes().end())
+    return op->emitOpError() << "has an attribute '" << name << "', which "
+                             << describe(schema) << " does not have";
+  if (!hasType(attr.getValue(), it->second.type))
+    return op->emitOpError()
+           << "has attribute '" << name << "' = " << attr.getValue() << ", but "
+           << describe(schema) << " wants " << describe(it->second.type);
+  return success();
+}
+
 static LogicalResult verifyAttributes(Operation *op, const OpSchema &schema) {
-  const auto &declared = schema.attributes();
-  for (NamedAttribute attr : getAllAttrs(op)) {
-    StringRef name = attr.getName();
-    // Tags as attributes (--tag-storage=attribute) are on any operator.
-    if (isReservedAttrName(name) || name == "source_module" ||
-        name == "hierarchy_tags")
-      continue;
-    auto it = declared.find(name.str());
-    if (it == declared.end())
-      return op->emitOpError() << "has an attribute '" << name << "', which "
-                               << describe(schema) << " does not have";
-    if (!hasType(attr.getValue(), it->second.type))
-      return op->emitOpError()
-             << "has attribute '" << name << "' = " << attr.getValue()
-             << ", but " << describe(schema) << " wants "
-             << describe(it->second.type);
-  }
+  if (auto own =
+          dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()))
+    for (NamedAttribute attr : own)
+      if (failed(verifyAttribute(op, schema, attr)))
+        return failure();
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (failed(verifyAttribute(op, schema, attr)))
+      return failure();
   return success();
 }
 
@@ -134,27 +143,28 @@ static bool isInRest(Operation *op, StringRef name) {
                               });
 }
 
-static LogicalResult verifyRequired(Operation *op, const OpSchema &schema) {
-  SmallVector<StringRef> regions = getRegionNames(op);
-  for (const auto &[name, attribute] : schema.attributes()) {
-    if (!attribute.required)
-      continue;
-    bool present = attribute.type == AttributeProto::GRAPH
-                       ? llvm::is_contained(regions, StringRef(name))
+static LogicalResult verifyRequired(Operation *op,
+                                    const OperatorSchemas::Version &version) {
+  for (StringRef name : version.required) {
+    bool present = llvm::is_contained(version.graphs, name)
+                       ? llvm::is_contained(getRegionNames(op), name)
                        : op->hasAttr(name);
     if (!present && !isInRest(op, name))
       return op->emitOpError() << "has no attribute '" << name << "', which "
-                               << describe(schema) << " requires";
+                               << describe(*version.schema) << " requires";
   }
   return success();
 }
 
-static LogicalResult verifyRegions(Operation *op, const OpSchema &schema) {
+static LogicalResult verifyRegions(Operation *op,
+                                   const OperatorSchemas::Version &version) {
+  if (!op->getNumRegions() && version.graphs.empty())
+    return success();
   SmallVector<StringRef> names = getRegionNames(op);
   if (names.size() != op->getNumRegions())
     return op->emitOpError()
            << "has " << op->getNumRegions() << " regions, but "
-           << describe(schema) << " has " << names.size();
+           << describe(*version.schema) << " has " << names.size();
   for (auto [name, region] : llvm::zip_equal(names, op->getRegions())) {
     if (!region.hasOneBlock())
       return op->emitOpError() << "expects one block in '" << name << "'";
@@ -180,33 +190,30 @@ static bool fits(Operation *op, const OpSchema &schema) {
 
 /// The schema to check against. onnx-mlir's text has no opset imports; there,
 /// the newest version that the operation can be.
-static const OpSchema *selectSchema(Operation *op) {
-  StringRef opType = getOpType(op), domain = getDomain(op);
-  int64_t version = getOpsetVersion(op, domain);
-  const OpSchema *newest = findSchema(opType, domain, version);
-  if (version != 0)
-    return newest;
-  for (const OpSchema *schema = newest; schema && !fits(op, *schema);) {
-    int64_t older = schema->SinceVersion() - 1;
-    schema = older > 0 ? findSchema(opType, domain, older) : nullptr;
-    if (schema && fits(op, *schema))
-      return schema;
-  }
-  return newest;
+static const OperatorSchemas::Version *
+selectVersion(Operation *op, const OperatorSchemas &schemas) {
+  int64_t opset = getOpsetVersion(op, schemas.domain);
+  if (opset == 0)
+    for (const auto &version : llvm::reverse(schemas.versions))
+      if (fits(op, *version.schema))
+        return &version;
+  return schemas.at(opset);
 }
 
-LogicalResult htp::onnx::verifyAgainstSchema(Operation *op) {
-  const OpSchema *schema = selectSchema(op);
+LogicalResult htp::onnx::verifyAgainstSchema(Operation *op,
+                                             const OperatorSchemas &schemas) {
+  const OperatorSchemas::Version *version = selectVersion(op, schemas);
   // Newer or older than what the library knows: nothing to check against.
-  if (!schema)
+  if (!version)
     return success();
-  if (failed(verifyCount(op, *schema, "inputs", op->getNumOperands(),
-                         schema->min_input(), schema->max_input())) ||
-      failed(verifyCount(op, *schema, "outputs", op->getNumResults(),
-                         schema->min_output(), schema->max_output())))
+  const OpSchema &schema = *version->schema;
+  if (failed(verifyCount(op, schema, "inputs", op->getNumOperands(),
+                         schema.min_input(), schema.max_input())) ||
+      failed(verifyCount(op, schema, "outputs", op->getNumResults(),
+                         schema.min_output(), schema.max_output())))
     return failure();
-  if (failed(verifyAttributes(op, *schema)) ||
-      failed(verifyRegions(op, *schema)))
+  if (failed(verifyAttributes(op, schema)) ||
+      failed(verifyRegions(op, *version)))
     return failure();
-  return verifyRequired(op, *schema);
+  return verifyRequired(op, *version);
 }

@@ -12,9 +12,8 @@ using namespace mlir;
 using namespace htp;
 
 AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
-                         const ModuleTree &programTree)
-    : module(module), program(program), programTree(programTree),
-      tree(fromIR(module)) {
+                         const ModuleTree &programTree, const ModuleTree &tree)
+    : module(module), program(program), programTree(programTree), tree(tree) {
   for (ModuleId id : programTree.ids())
     places.push_back(
         {id == ModuleTree::root() ? -1 : int32_t(programTree[id].parent),

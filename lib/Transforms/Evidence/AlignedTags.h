@@ -31,9 +31,10 @@ struct Fit {
 
 class AlignedTags {
 public:
-  /// The modules of the program's steps are those of `programTree`.
+  /// The modules of the program's steps are those of `programTree`, those of
+  /// the tags of `tree`. All must outlive this.
   AlignedTags(mlir::ModuleOp module, const Program &program,
-              const ModuleTree &programTree);
+              const ModuleTree &programTree, const ModuleTree &tree);
 
   /// How messages call the program, and the evidence that tags name.
   void setSourceName(llvm::StringRef name) { source = name.str(); }
@@ -55,8 +56,7 @@ private:
 
   mlir::ModuleOp module;
   const Program &program;
-  const ModuleTree &programTree;
-  ModuleTree tree;
+  const ModuleTree &programTree, &tree;
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;

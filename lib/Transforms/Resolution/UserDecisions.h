@@ -21,6 +21,9 @@ public:
   mlir::LogicalResult loadPolicy(llvm::StringRef path);
   mlir::LogicalResult loadOverrides(llvm::StringRef path);
 
+  /// Whether the user says nothing about any node.
+  bool empty() const { return rules.empty() && overrides.empty(); }
+
   /// What the user says about a node, if anything. Fails, with an error, where
   /// two rules say different things.
   llvm::FailureOr<std::optional<Decision>> decide(const ConflictView &view);

@@ -33,7 +33,8 @@ inline constexpr llvm::StringLiteral kTorchNNTagsAttr = "htp.torch_nn_tags";
 
 /// The tag of an operation, or null.
 inline TagAttr getTag(mlir::Operation *op) {
-  return op->getAttrOfType<TagAttr>(kTagAttr);
+  // No operation has it as a property: the dictionary is looked at directly.
+  return llvm::dyn_cast_or_null<TagAttr>(op->getDiscardableAttr(kTagAttr));
 }
 
 /// Sets the tag of an operation, and the same scope in its location, with the

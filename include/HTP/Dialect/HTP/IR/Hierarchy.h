@@ -23,6 +23,14 @@ ModuleTree fromIR(HierarchyOp op);
 /// The tree of `module`; only a root where there is no `htp.hierarchy`.
 ModuleTree fromIR(mlir::ModuleOp module);
 
+/// The tree of a module as an analysis, for passes that only read it. A pass
+/// that leaves `htp.hierarchy` alone preserves it.
+struct HierarchyAnalysis {
+  explicit HierarchyAnalysis(mlir::Operation *module)
+      : tree(fromIR(llvm::cast<mlir::ModuleOp>(module))) {}
+  const ModuleTree tree;
+};
+
 /// Writes `tree` as the first operation of `module`, in place of a hierarchy
 /// that is already there.
 HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module);

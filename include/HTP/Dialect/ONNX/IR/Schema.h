@@ -22,6 +22,26 @@ void registerSchemaOps(ONNXDialect &dialect);
 /// All schemas in all of their versions.
 llvm::ArrayRef<::onnx::OpSchema> getSchemas();
 
+/// What the library knows of one operator.
+struct OperatorSchemas {
+  struct Version {
+    const ::onnx::OpSchema *schema;
+    llvm::SmallVector<llvm::StringRef, 0> graphs;   ///< GRAPH attributes
+    llvm::SmallVector<llvm::StringRef, 0> required; ///< attributes of any kind
+    /// The first opset that has it.
+    int64_t since() const;
+  };
+
+  std::string domain;
+  std::vector<Version> versions; ///< oldest first
+
+  /// What an opset has; the newest for 0, null where there is none.
+  const Version *at(int64_t opset) const;
+};
+
+/// Null for an operator that no schema knows. No name is used by two domains.
+const OperatorSchemas *findOperator(llvm::StringRef opType);
+
 /// The schema of the operator in this domain that the opset version selects;
 /// the newest if `version` is 0. Null if there is none.
 const ::onnx::OpSchema *findSchema(llvm::StringRef opType,
@@ -31,8 +51,7 @@ const ::onnx::OpSchema *findSchema(llvm::StringRef opType,
 const ::onnx::OpSchema *findSchema(mlir::Operation *op);
 
 /// The domain whose schemas describe the operator with this name ("" for the
-/// default domain), or nothing for an operator that no schema knows. No name is
-/// used by two domains.
+/// default domain), or nothing for an operator that no schema knows.
 std::optional<llvm::StringRef> findDomain(llvm::StringRef opType);
 
 /// The version of `domain` that the opset imports around `op` ask for, 0 if
@@ -56,9 +75,10 @@ bool isReservedAttrName(llvm::StringRef name);
 /// then keeps for ever.
 mlir::NamedAttrList getAllAttrs(mlir::Operation *op);
 
-/// Checks the op against its schema: number of operands and results, attribute
-/// names and types.
-mlir::LogicalResult verifyAgainstSchema(mlir::Operation *op);
+/// Checks the op against the schema that applies: number of operands and
+/// results, attribute names and types.
+mlir::LogicalResult verifyAgainstSchema(mlir::Operation *op,
+                                        const OperatorSchemas &schemas);
 
 } // namespace htp::onnx
 
