@@ -233,8 +233,10 @@ void AttachHierarchy::attachParameters(const ModuleTree &tree,
       function.setArgAttr(argument.getArgNumber(), kParameterAttr, path);
       function.setArgAttr(argument.getArgNumber(), kUsersAttr, usersAttr);
     } else if (Operation *op = value.getDefiningOp(); isInitializer(op)) {
-      op->setAttr(kParameterAttr, path);
-      op->setAttr(kUsersAttr, usersAttr);
+      NamedAttrList attrs(op->getDiscardableAttrDictionary());
+      attrs.set(kParameterAttr, path);
+      attrs.set(kUsersAttr, usersAttr);
+      op->setDiscardableAttrs(attrs.getDictionary(&getContext()));
     }
   }
 }

@@ -178,8 +178,8 @@ Attribute ContextAttr::parse(AsmParser &parser, Type) {
 //===----------------------------------------------------------------------===//
 
 /// Claims `path` for `module`; an error where another module has it already.
-static LogicalResult claim(llvm::StringMap<Operation *> &paths, StringRef path,
-                           htp::ModuleOp module) {
+static LogicalResult claim(llvm::DenseMap<StringRef, Operation *> &paths,
+                           StringRef path, htp::ModuleOp module) {
   if (path.empty() || path.starts_with(".") || path.ends_with(".") ||
       path.contains(".."))
     return module.emitOpError("path '")
@@ -193,7 +193,8 @@ static LogicalResult claim(llvm::StringMap<Operation *> &paths, StringRef path,
 }
 
 LogicalResult HierarchyOp::verifyRegions() {
-  llvm::StringMap<Operation *> paths;
+  // The paths are those of the attributes, which outlive this.
+  llvm::DenseMap<StringRef, Operation *> paths;
   for (Operation &op : *getBody()) {
     auto module = dyn_cast<htp::ModuleOp>(op);
     if (!module)

@@ -95,15 +95,15 @@ std::string TagSpeller::relativeTag(StringRef base, StringRef path) const {
   return ("/" + module.className + tag).str();
 }
 
-/// `text` as Python prints a string.
-static std::string quoted(StringRef text) {
-  std::string result = "'";
+/// Adds `text` as Python prints a string.
+template <typename StringT> static void addQuoted(StringT &to, StringRef text) {
+  to += '\'';
   for (char c : text) {
     if (c == '\'' || c == '\\')
-      result += '\\';
-    result += c;
+      to += '\\';
+    to += c;
   }
-  return result + "'";
+  to += '\'';
 }
 
 const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
@@ -129,8 +129,10 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
   for (ModuleId id : llvm::reverse(stack)) {
     std::string below = frame.relative(tree[id].path);
     StringRef qualified = tree[id].qualified;
-    place.names += quoted(below) + ", ";
-    place.classes += quoted(qualified) + ", ";
+    addQuoted(place.names, below);
+    place.names += ", ";
+    addQuoted(place.classes, qualified);
+    place.classes += ", ";
     place.spaces += below + ": " + qualified.str() + "/";
   }
   return place;
@@ -211,18 +213,32 @@ void TagMetadata::addForeignKeys(Operation *op, const Place &place,
     name = type;
   SmallString<128> added;
   SmallString<256> text;
-  auto addMissing = [&](StringRef key, const Twine &value) {
+  // Begins the value of a key that is missing; false if it is not.
+  auto begin = [&](StringRef key, StringRef start) {
     if (own.find(key))
-      return;
-    text.clear();
-    add(key, value.toStringRef(text));
+      return false;
     added += added.empty() ? "" : ",";
     added += key;
+    text = start;
+    return true;
   };
-  addMissing("namespace", place.spaces + name + ": " + type);
-  addMissing("pkg.torch.onnx.class_hierarchy",
-             place.classes + quoted(type) + "]");
-  addMissing("pkg.torch.onnx.name_scopes", place.names + quoted(name) + "]");
+  if (StringRef key = "namespace"; begin(key, place.spaces)) {
+    text += name;
+    text += ": ";
+    text += type;
+    add(key, text);
+  }
+  if (StringRef key = "pkg.torch.onnx.class_hierarchy";
+      begin(key, place.classes)) {
+    addQuoted(text, type);
+    text += ']';
+    add(key, text);
+  }
+  if (StringRef key = "pkg.torch.onnx.name_scopes"; begin(key, place.names)) {
+    addQuoted(text, name);
+    text += ']';
+    add(key, text);
+  }
   if (!added.empty())
     add(kAddedKey, added);
 }
