@@ -10,6 +10,8 @@
 #include "HTP/Hierarchy/Trace.h"
 #include "HTP/Support/JSONDocument.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace htp::reading {
 
 using llvm::StringLiteral;
@@ -28,15 +30,27 @@ inline const JSONObject *asObject(const JSONValue &value, Path path) {
   return object;
 }
 
-inline bool getString(const JSONObject &object, StringLiteral key,
-                      bool required, std::string &result, Path path) {
+/// A view of a string, which belongs to the document. Where there is none it
+/// stays as it is: a view of nothing has no data.
+inline bool getView(const JSONObject &object, StringLiteral key, bool required,
+                    StringRef &result, Path path) {
   const JSONValue *value = object.get(key);
   if (!value)
     return !required || reject(path.field(key), "missing, expected string");
   std::optional<StringRef> text = value->getAsString();
   if (!text)
     return reject(path.field(key), "expected string");
-  result = text->str();
+  result = *text;
+  return true;
+}
+
+inline bool getString(const JSONObject &object, StringLiteral key,
+                      bool required, std::string &result, Path path) {
+  StringRef text;
+  if (!getView(object, key, required, text, path))
+    return false;
+  if (text.data())
+    result.assign(text.data(), text.size());
   return true;
 }
 
@@ -49,29 +63,38 @@ inline bool getText(const JSONObject &object, StringLiteral key,
          reject(path.field(key), "expected text, found \"\"");
 }
 
+inline bool getCount(const JSONValue &value, int64_t &result, Path path) {
+  std::optional<int64_t> number = value.getAsInteger();
+  if (!number || *number < 0)
+    return reject(path, "expected integer that is not negative");
+  result = *number;
+  return true;
+}
+
 inline bool getCount(const JSONObject &object, StringLiteral key, bool required,
                      int64_t &result, Path path) {
   const JSONValue *value = object.get(key);
   if (!value)
     return !required || reject(path.field(key), "missing, expected integer");
-  std::optional<int64_t> number = value->getAsInteger();
-  if (!number || *number < 0)
-    return reject(path.field(key), "expected integer that is not negative");
-  result = *number;
-  return true;
+  return getCount(*value, result, path.field(key));
 }
 
 inline bool getHash(const JSONObject &object, StringLiteral key,
                     uint64_t &result, Path path) {
-  std::string text;
-  if (!getString(object, key, /*required=*/false, text, path))
+  StringRef text;
+  if (!getView(object, key, /*required=*/false, text, path))
     return false;
-  if (!object.get(key))
+  if (!text.data())
     return true;
-  if (text.size() != 16 || StringRef(text).getAsInteger(16, result) ||
-      StringRef(text).lower() != text)
+  auto isLowerHex = [](char c) {
+    return llvm::isDigit(c) || (c >= 'a' && c <= 'f');
+  };
+  if (text.size() != 16 || !llvm::all_of(text, isLowerHex))
     return reject(path.field(key),
                   "expected 16 hexadecimal digits in lower case");
+  result = 0;
+  for (char c : text)
+    result = result << 4 | llvm::hexDigitValue(c);
   return true;
 }
 
@@ -81,6 +104,7 @@ inline bool getShape(const JSONValue &value, std::vector<int64_t> &shape,
   const JSONArray *sizes = value.getAsArray();
   if (!sizes)
     return reject(path, "expected array");
+  shape.reserve(sizes->size());
   for (const auto &[index, size] : llvm::enumerate(*sizes)) {
     std::optional<int64_t> number = size.getAsInteger();
     if (size.kind() == JSONValue::Kind::Null)

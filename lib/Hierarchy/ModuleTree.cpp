@@ -36,7 +36,7 @@ Expected<ModuleTree> ModuleTree::create(std::vector<Module> modules) {
     return malformed("the first module must be the root, whose path is empty");
   ModuleTree tree;
   tree.modules = std::move(modules);
-  tree.byPath.clear();
+  tree.byPath = StringMap<ModuleId>(tree.modules.size());
   if (Error error = tree.link())
     return error;
   return tree;
@@ -61,17 +61,12 @@ Error ModuleTree::link() {
       return malformed("module path '" + path + "' is given twice");
   }
 
-  // Parents. A path is longer than its parent's, so visiting by length lets
-  // every depth be computed from one that is known.
-  std::vector<ModuleId> byLength(ids().begin(), ids().end());
-  llvm::sort(byLength, [&](ModuleId a, ModuleId b) {
-    return modules[a].path.size() < modules[b].path.size();
-  });
-  for (ModuleId id : byLength) {
-    if (id == root())
-      continue;
+  for (ModuleId id : drop_begin(ids()))
     modules[id].parent = nearest(parentPath(modules[id].path));
-    modules[id].depth = modules[modules[id].parent].depth + 1;
+  for (ModuleId id : ids()) {
+    modules[id].depth = 0;
+    for (ModuleId above = id; above != root(); above = modules[above].parent)
+      ++modules[id].depth;
   }
 
   childBegin.assign(size() + 1, 0);

@@ -117,20 +117,21 @@ bool Reader::readArgument(const JSONValue &value, TraceArgument &result,
   const JSONObject *object = asObject(value, path);
   if (!object)
     return false;
-  const JSONValue *constant = object->get("constant");
-  if (bool(constant) + bool(object->get("value")) +
-          bool(object->get("parameter")) + bool(object->get("list")) !=
-      1)
+  const JSONValue *number = object->get("value"),
+                  *parameter = object->get("parameter"),
+                  *constant = object->get("constant"),
+                  *list = object->get("list");
+  if (bool(number) + bool(parameter) + bool(constant) + bool(list) != 1)
     return reject(path, "expected one of value, parameter, constant and list");
-  if (object->get("value")) {
+  if (number) {
     result.kind = TraceArgument::Kind::Value;
-    if (!getCount(*object, "value", true, result.value, path))
+    if (!getCount(*number, result.value, path.field("value")))
       return false;
     return defined.contains(result.value) ||
            fail(path.field("value"), "value is used before it is made",
                 Twine(result.value));
   }
-  if (object->get("parameter")) {
+  if (parameter) {
     result.kind = TraceArgument::Kind::Parameter;
     if (!getText(*object, "parameter", result.parameter, path))
       return false;
@@ -138,7 +139,7 @@ bool Reader::readArgument(const JSONValue &value, TraceArgument &result,
            fail(path.field("parameter"), "no module has this parameter",
                 result.parameter);
   }
-  if (!constant) {
+  if (list) {
     result.kind = TraceArgument::Kind::List;
     return readAll(*object, "list", true, result.list, path,
                    &Reader::readArgument);
@@ -153,9 +154,9 @@ bool Reader::readArgument(const JSONValue &value, TraceArgument &result,
 
 bool Reader::readOp(const JSONValue &value, TraceOp &op, Path path) {
   const JSONObject *object = asObject(value, path);
-  std::string module;
+  StringRef module;
   if (!object || !getText(*object, "kind", op.kind, path) ||
-      !getString(*object, "module", true, module, path) ||
+      !getView(*object, "module", true, module, path) ||
       !getCount(*object, "call", true, op.call, path) ||
       !readAll(*object, "inputs", true, op.inputs, path,
                &Reader::readArgument) ||

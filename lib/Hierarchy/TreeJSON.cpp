@@ -28,9 +28,9 @@ Expected<JSONDocument> parseJSON(StringRef text) {
 static bool readParameter(const JSONValue &value, Parameter &parameter,
                           Path path) {
   const JSONObject *object = asObject(value, path);
-  std::string kind;
+  StringRef kind;
   if (!object || !getText(*object, "name", parameter.name, path) ||
-      !getText(*object, "kind", kind, path) ||
+      !getView(*object, "kind", true, kind, path) ||
       !getString(*object, "dtype", true, parameter.dtype, path) ||
       !getHash(*object, "hash", parameter.hash, path) ||
       !getHash(*object, "values_hash", parameter.valuesHash, path) ||

@@ -6,6 +6,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/StringSaver.h"
 
+#include <array>
+#include <string_view>
+
 using namespace htp;
 namespace json = llvm::json;
 using llvm::StringRef;
@@ -14,6 +17,11 @@ using llvm::StringRef;
 // Values
 //===----------------------------------------------------------------------===//
 
+/// Digits alone, and few enough that any of them fit: most numbers.
+static bool isPlainInteger(StringRef text) {
+  return !text.empty() && text.size() < 18 && llvm::all_of(text, llvm::isDigit);
+}
+
 std::optional<bool> JSONValue::getAsBoolean() const {
   return type == Kind::Boolean ? std::optional(flag) : std::nullopt;
 }
@@ -21,6 +29,12 @@ std::optional<bool> JSONValue::getAsBoolean() const {
 std::optional<int64_t> JSONValue::getAsInteger() const {
   if (type != Kind::Number)
     return std::nullopt;
+  if (isPlainInteger(text)) {
+    int64_t number = 0;
+    for (char digit : text)
+      number = number * 10 + (digit - '0');
+    return number;
+  }
   int64_t number;
   if (!text.getAsInteger(10, number))
     return number;
@@ -89,8 +103,13 @@ const JSONValue *JSONObject::get(StringRef key) const {
     candidates = candidates.take_front(
         llvm::upper_bound(candidates, JSONMember{key, JSONValue()}, keyLess) -
         candidates.begin());
+  // Most keys that differ do so in length or in the first character.
+  auto isSame = [&](StringRef other) {
+    return other.size() == key.size() &&
+           (key.empty() || (other.front() == key.front() && other == key));
+  };
   for (const JSONMember &member : llvm::reverse(candidates)) {
-    if (member.first == key)
+    if (isSame(member.first))
       return &member.second;
     if (count > kFewMembers)
       break;
@@ -127,6 +146,26 @@ const JSONObject *JSONObject::getObject(StringRef key) const {
 // Parser
 //===----------------------------------------------------------------------===//
 
+using CharSet = std::array<bool, 256>;
+
+static constexpr CharSet setOf(std::string_view chars) {
+  CharSet set{};
+  for (unsigned char c : chars)
+    set[c] = true;
+  return set;
+}
+
+static constexpr CharSet kSpace = setOf(" \n\t\r"),
+                         kNumeric = setOf("0123456789+-.eE");
+
+/// What stands for itself in a string.
+static constexpr CharSet kPlain = [] {
+  CharSet set{};
+  for (unsigned c = 0x20; c < set.size(); ++c)
+    set[c] = c != '"' && c != '\\';
+  return set;
+}();
+
 namespace {
 /// Reads the structure. Each function is false where the text is not JSON.
 class Parser {
@@ -140,10 +179,16 @@ public:
   }
 
 private:
-  void skipSpace() {
-    while (at != end &&
-           (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
-      ++at;
+  const char *skip(const char *from, const CharSet &set) const {
+    while (from != end && set[static_cast<unsigned char>(*from)])
+      ++from;
+    return from;
+  }
+  void skipSpace() { at = skip(at, kSpace); }
+  /// The next character that is no space; 0 at the end.
+  char next() {
+    skipSpace();
+    return at == end ? 0 : *at++;
   }
   bool consume(char c) {
     skipSpace();
@@ -160,7 +205,15 @@ private:
   }
 
   bool parseValue(JSONValue &value);
-  bool parseString(StringRef &result);
+  bool parseString(StringRef &result) {
+    const char *close = skip(at + 1, kPlain);
+    if (close == end || *close != '"')
+      return parseEscaped(result);
+    result = StringRef(at + 1, close - (at + 1));
+    at = close + 1;
+    return true;
+  }
+  bool parseEscaped(StringRef &result);
   bool parseNumber(JSONValue &value);
   bool parseArray(JSONValue &value);
   bool parseObject(JSONValue &value);
@@ -213,23 +266,16 @@ bool Parser::parseValue(JSONValue &value) {
   }
 }
 
-bool Parser::parseString(StringRef &result) {
+bool Parser::parseEscaped(StringRef &result) {
   const char *begin = at++;
-  bool plain = true;
-  for (; at != end && *at != '"'; ++at) {
-    plain &= *at != '\\' && static_cast<unsigned char>(*at) >= 0x20;
+  for (; at != end && *at != '"'; ++at)
     if (*at == '\\' && ++at == end)
       return false;
-  }
   if (at == end)
     return false;
   ++at;
-  StringRef quoted(begin, at - begin);
-  if (plain) {
-    result = quoted.drop_front().drop_back();
-    return true;
-  }
-  llvm::Expected<json::Value> unescaped = json::parse(quoted);
+  llvm::Expected<json::Value> unescaped =
+      json::parse(StringRef(begin, at - begin));
   if (!unescaped) {
     llvm::consumeError(unescaped.takeError());
     return false;
@@ -240,13 +286,9 @@ bool Parser::parseString(StringRef &result) {
 
 bool Parser::parseNumber(JSONValue &value) {
   const char *begin = at;
-  while (at != end && (llvm::isDigit(*at) || StringRef("+-.eE").contains(*at)))
-    ++at;
+  at = skip(at, kNumeric);
   StringRef text(begin, at - begin);
-  // Few enough digits need no second look.
-  bool plain =
-      !text.empty() && text.size() < 18 && llvm::all_of(text, llvm::isDigit);
-  if (!plain) {
+  if (!isPlainInteger(text)) {
     llvm::Expected<json::Value> number = json::parse(text);
     if (!number) {
       llvm::consumeError(number.takeError());
@@ -268,9 +310,10 @@ bool Parser::parseArray(JSONValue &value) {
       if (!parseValue(element))
         return false;
       elements.push_back(element);
-      if (consume(']'))
+      char c = next();
+      if (c == ']')
         break;
-      if (!consume(','))
+      if (c != ',')
         return false;
     }
   ++levelsLeft;
@@ -292,9 +335,10 @@ bool Parser::parseObject(JSONValue &value) {
           !consume(':') || !parseValue(member.second))
         return false;
       members.push_back(member);
-      if (consume('}'))
+      char c = next();
+      if (c == '}')
         break;
-      if (!consume(','))
+      if (c != ',')
         return false;
     }
   ++levelsLeft;
@@ -323,10 +367,18 @@ static unsigned nesting(StringRef text) {
   return deepest;
 }
 
+/// Nearly all texts are, and this looks at many characters at once.
+static bool allASCII(StringRef text) {
+  unsigned char all = 0;
+  for (unsigned char c : text)
+    all |= c;
+  return all < 0x80;
+}
+
 llvm::Expected<JSONDocument> JSONDocument::parse(StringRef text,
                                                  unsigned maxNesting) {
   JSONDocument document;
-  if (json::isUTF8(text) &&
+  if ((allASCII(text) || json::isUTF8(text)) &&
       Parser(text, maxNesting, document.arena).parse(document.value))
     return document;
   if (unsigned depth = nesting(text); depth > maxNesting)
