@@ -213,10 +213,11 @@ private:
     at = close + 1;
     return true;
   }
-  bool parseEscaped(StringRef &result);
+  // Out of the way of what is short: most values are.
+  LLVM_ATTRIBUTE_NOINLINE bool parseEscaped(StringRef &result);
+  LLVM_ATTRIBUTE_NOINLINE bool parseArray(JSONValue &value);
+  LLVM_ATTRIBUTE_NOINLINE bool parseObject(JSONValue &value);
   bool parseNumber(JSONValue &value);
-  bool parseArray(JSONValue &value);
-  bool parseObject(JSONValue &value);
 
   /// Moves what a list has gathered since `first` into the arena.
   template <typename T>
@@ -284,19 +285,20 @@ bool Parser::parseEscaped(StringRef &result) {
   return true;
 }
 
+static LLVM_ATTRIBUTE_NOINLINE bool isNumber(StringRef text) {
+  llvm::Expected<json::Value> number = json::parse(text);
+  if (number)
+    return true;
+  llvm::consumeError(number.takeError());
+  return false;
+}
+
 bool Parser::parseNumber(JSONValue &value) {
   const char *begin = at;
   at = skip(at, kNumeric);
   StringRef text(begin, at - begin);
-  if (!isPlainInteger(text)) {
-    llvm::Expected<json::Value> number = json::parse(text);
-    if (!number) {
-      llvm::consumeError(number.takeError());
-      return false;
-    }
-  }
   value = JSONValue::number(text);
-  return true;
+  return isPlainInteger(text) || isNumber(text);
 }
 
 bool Parser::parseArray(JSONValue &value) {
