@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Support/JSONDocument.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,8 @@ namespace htp {
 
 static constexpr StringLiteral kValueInfoAttr = "onnx.value_info";
 static constexpr StringLiteral kAllValueInfoAttr = "htp.value_info";
+/// Of a record: two levels for each module that lies in another.
+static constexpr unsigned kMaxNesting = 1024;
 
 //===----------------------------------------------------------------------===//
 // Attributes as JSON
@@ -83,10 +86,10 @@ static std::string toText(Attribute attribute) {
   return text;
 }
 
-static Attribute fromJSON(const json::Value &value, MLIRContext *context);
+static Attribute fromJSON(const JSONValue &value, MLIRContext *context);
 
 /// What `key` stands for: its value says not all of it.
-static Attribute fromJSON(StringRef key, const json::Value &value,
+static Attribute fromJSON(StringRef key, const JSONValue &value,
                           MLIRContext *context) {
   Attribute attribute = fromJSON(value, context);
   auto array = dyn_cast_or_null<ArrayAttr>(attribute);
@@ -95,19 +98,19 @@ static Attribute fromJSON(StringRef key, const json::Value &value,
 }
 
 /// Null where the text is not what appendJSON wrote.
-static Attribute fromJSON(const json::Value &value, MLIRContext *context) {
+static Attribute fromJSON(const JSONValue &value, MLIRContext *context) {
   if (auto text = value.getAsString())
     return StringAttr::get(context, *text);
-  if (const json::Array *array = value.getAsArray()) {
+  if (const JSONArray *array = value.getAsArray()) {
     SmallVector<Attribute> elements;
-    for (const json::Value &element : *array) {
+    for (const JSONValue &element : *array) {
       elements.push_back(fromJSON(element, context));
       if (!elements.back())
         return {};
     }
     return ArrayAttr::get(context, elements);
   }
-  const json::Object *object = value.getAsObject();
+  const JSONObject *object = value.getAsObject();
   if (!object)
     return {};
   if (object->size() == 1)
@@ -118,7 +121,7 @@ static Attribute fromJSON(const json::Value &value, MLIRContext *context) {
     Attribute attribute = fromJSON(key, entry, context);
     if (!attribute)
       return {};
-    entries.append(StringAttr::get(context, StringRef(key)), attribute);
+    entries.set(StringAttr::get(context, key), attribute);
   }
   return entries.getDictionary(context);
 }
@@ -146,12 +149,13 @@ static void lift(Operation *op, StringRef name) {
   StringAttr text = getMetadata(op, name);
   if (!text)
     return;
-  llvm::Expected<json::Value> value = json::parse(text.getValue());
-  if (!value) {
-    llvm::consumeError(value.takeError());
+  llvm::Expected<JSONDocument> document =
+      JSONDocument::parse(text.getValue(), kMaxNesting);
+  if (!document) {
+    llvm::consumeError(document.takeError());
     return;
   }
-  if (Attribute attribute = fromJSON(name, *value, op->getContext()))
+  if (Attribute attribute = fromJSON(name, document->root(), op->getContext()))
     op->setAttr(name, attribute);
 }
 
