@@ -80,11 +80,12 @@ static SmallVector<ContextAttr> readContexts(MLIRContext *context,
 }
 
 TagAttr embeddedTag(Operation *op) {
-  StringAttr scope = getMetadata(op, "htp.scope");
+  Metadata metadata(op->getAttr(kMetadataAttr));
+  StringAttr scope = metadata.find("htp.scope");
   if (!scope)
     return {};
   auto text = [&](StringRef key) {
-    StringAttr value = getMetadata(op, key);
+    StringAttr value = metadata.find(key);
     return value ? value.getValue() : StringRef();
   };
   int64_t call = 0;
