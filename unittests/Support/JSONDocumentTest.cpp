@@ -83,3 +83,26 @@ TEST(JSONDocument, AnswersByKind) {
   EXPECT_TRUE(object.getObject("o") && object.getObject("o")->empty());
   EXPECT_EQ((*object.get("a")->getAsArray())[0].getAsInteger(), 7);
 }
+
+TEST(JSONDocument, ReadsIntegersAsLLVMDoes) {
+  for (StringRef text : {"0", "7", "12345678901234567", "123456789012345678",
+                         "9223372036854775807", "9223372036854775808", "-1",
+                         "-9223372036854775808", "1e3", "2.0", "2.5"}) {
+    SCOPED_TRACE(text.str());
+    llvm::Expected<JSONDocument> document = JSONDocument::parse(text, 1);
+    ASSERT_TRUE(static_cast<bool>(document));
+    EXPECT_EQ(document->root().getAsInteger(),
+              llvm::cantFail(json::parse(text)).getAsInteger());
+  }
+}
+
+TEST(JSONDocument, ReadsStringsOfAnyLength) {
+  // What needs a closer look comes after any number of plain characters.
+  for (size_t length = 0; length < 20; ++length)
+    for (StringRef special : {"", "\\n", "\\\"", "\x01", "\x7f", "\xc3\xa4"}) {
+      std::string plain(length, 'x');
+      expectSame("\"" + plain + special.str() + "\"");
+      expectSame("\"" + plain + special.str() + "y\"");
+      expectSame("\"" + plain + special.str());
+    }
+}
