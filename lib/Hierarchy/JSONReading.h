@@ -50,7 +50,7 @@ inline bool getString(const JSONObject &object, StringLiteral key,
   if (!getView(object, key, required, text, path))
     return false;
   if (text.data())
-    result.assign(text.data(), text.size());
+    result = text.str();
   return true;
 }
 

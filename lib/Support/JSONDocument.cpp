@@ -98,22 +98,16 @@ static void sortMembers(llvm::MutableArrayRef<JSONMember> members) {
 }
 
 const JSONValue *JSONObject::get(StringRef key) const {
-  llvm::ArrayRef<JSONMember> candidates(members, count);
-  if (count > kFewMembers)
-    candidates = candidates.take_front(
-        llvm::upper_bound(candidates, JSONMember{key, JSONValue()}, keyLess) -
-        candidates.begin());
-  // Most keys that differ do so in length or in the first character.
-  auto isSame = [&](StringRef other) {
-    return other.size() == key.size() &&
-           (key.empty() || (other.front() == key.front() && other == key));
-  };
-  for (const JSONMember &member : llvm::reverse(candidates)) {
-    if (isSame(member.first))
-      return &member.second;
-    if (count > kFewMembers)
-      break;
+  const JSONMember *last = members + count;
+  if (count > kFewMembers) {
+    last =
+        std::upper_bound(members, last, JSONMember{key, JSONValue()}, keyLess);
+    return last != members && last[-1].first == key ? &last[-1].second
+                                                    : nullptr;
   }
+  while (last != members)
+    if ((--last)->first == key)
+      return &last->second;
   return nullptr;
 }
 
