@@ -18,31 +18,47 @@ using namespace mlir;
 
 namespace htp {
 
-void removeEmbeddedTags(mlir::ModuleOp module) {
+using NodeVisitor = llvm::function_ref<void(Operation *, const Metadata &)>;
+using ArgumentVisitor =
+    llvm::function_ref<void(FunctionOpInterface, unsigned, const Metadata &)>;
+
+/// Takes what embedTags added out of the model, and shows each list before: a
+/// second way through all nodes would find none of them in the cache.
+static void takeEmbedded(mlir::ModuleOp module, NodeVisitor visitNode,
+                         ArgumentVisitor visitArgument) {
   Metadata model(module->getAttr(kMetadataAttr));
   int64_t version;
   if (StringAttr before = model.find(kIRVersionKey))
     if (auto current = module->getAttrOfType<IntegerAttr>(kIRVersion);
         current && !before.getValue().getAsInteger(10, version))
       module->setAttr(kIRVersion, IntegerAttr::get(current.getType(), version));
-  auto remove = [&](Attribute attr) {
-    Metadata metadata(attr);
-    metadata.removeOurs();
-    return metadata;
-  };
   bool inAttributes = static_cast<bool>(model.find(kStorageKey));
   module->walk([&](Operation *op) {
-    if (Attribute attr = op->getAttr(kMetadataAttr))
-      remove(attr).store(op);
+    if (Attribute attr = op->getAttr(kMetadataAttr)) {
+      Metadata metadata(attr);
+      visitNode(op, metadata);
+      metadata.removeOurs();
+      metadata.store(op);
+    }
     if (inAttributes && isNode(op)) {
       op->removeAttr(kSourceModule);
       op->removeAttr(kHierarchyTags);
     }
   });
   forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
-    if (Attribute attr = function.getArgAttr(i, kMetadataAttr))
-      remove(attr).store(function, i);
+    if (Attribute attr = function.getArgAttr(i, kMetadataAttr)) {
+      Metadata metadata(attr);
+      visitArgument(function, i, metadata);
+      metadata.removeOurs();
+      metadata.store(function, i);
+    }
   });
+}
+
+void removeEmbeddedTags(mlir::ModuleOp module) {
+  takeEmbedded(
+      module, [](Operation *, const Metadata &) {},
+      [](FunctionOpInterface, unsigned, const Metadata &) {});
 }
 
 llvm::Expected<std::optional<ModuleTree>> embeddedTree(mlir::ModuleOp module) {
@@ -79,8 +95,7 @@ static SmallVector<ContextAttr> readContexts(MLIRContext *context,
   return contexts;
 }
 
-TagAttr embeddedTag(Operation *op) {
-  Metadata metadata(op->getAttr(kMetadataAttr));
+static TagAttr readTag(const Metadata &metadata) {
   StringAttr scope = metadata.find("htp.scope");
   if (!scope)
     return {};
@@ -94,9 +109,14 @@ TagAttr embeddedTag(Operation *op) {
     call = 0;
   if (!llvm::to_float(text("htp.confidence"), confidence))
     confidence = 1.0;
-  return TagAttr::get(op->getContext(), scope, call, text("htp.evidence"),
-                      confidence, text("htp.reason"),
-                      readContexts(op->getContext(), text("htp.contexts")));
+  MLIRContext *context = scope.getContext();
+  return TagAttr::get(context, scope, call, text("htp.evidence"), confidence,
+                      text("htp.reason"),
+                      readContexts(context, text("htp.contexts")));
+}
+
+TagAttr embeddedTag(Operation *op) {
+  return readTag(Metadata(op->getAttr(kMetadataAttr)));
 }
 
 LogicalResult liftTags(mlir::ModuleOp module) {
@@ -109,20 +129,20 @@ LogicalResult liftTags(mlir::ModuleOp module) {
   if (!*tree)
     return success();
   liftCallRecords(module);
-  module->walk([&](Operation *op) {
+  auto liftNode = [](Operation *op, const Metadata &metadata) {
     if (!isInitializer(op)) {
-      if (TagAttr tag = embeddedTag(op))
+      if (TagAttr tag = readTag(metadata))
         setTag(op, tag);
-    } else if (StringAttr path = getMetadata(op, kParameterAttr)) {
+    } else if (StringAttr path = metadata.find(kParameterAttr)) {
       op->setAttr(kParameterAttr, path);
     }
-  });
-  forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
-    Metadata metadata(function.getArgAttr(i, kMetadataAttr));
+  };
+  auto liftArgument = [](FunctionOpInterface function, unsigned i,
+                         const Metadata &metadata) {
     if (StringAttr path = metadata.find(kParameterAttr))
       function.setArgAttr(i, kParameterAttr, path);
-  });
-  removeEmbeddedTags(module);
+  };
+  takeEmbedded(module, liftNode, liftArgument);
   toIR(**tree, module);
   return success();
 }
