@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 
@@ -37,6 +38,33 @@ def compare(commands, rounds, prepare=lambda: None):
                 min(known.cpu, run.cpu),
                 max(known.memory, run.memory),
             )
+    return best
+
+
+@dataclasses.dataclass
+class Phases:
+    """Seconds that htp-opt took to read, to run passes and to write."""
+
+    read: float
+    passes: float
+    write: float
+
+
+def phases(command, rounds):
+    """Those of the run whose passes took the least time, as --mlir-timing tells them."""
+    best = None
+    for _ in range(rounds):
+        result = subprocess.run(
+            [*map(str, command), "--mlir-timing"], capture_output=True, text=True
+        )
+        if result.returncode != 0:
+            sys.exit(f"failed: {' '.join(map(str, command))}\n{result.stderr}")
+        rows = re.findall(r"^ +([\d.]+) \( *[\d.]+%\) {2}(\w+)$", result.stderr, re.M)
+        seconds = {name: float(value) for value, name in rows}
+        read, write = seconds["Read"], seconds["Write"]
+        passes = seconds["Total"] - read - write
+        if not best or passes < best.passes:
+            best = Phases(read, passes, write)
     return best
 
 

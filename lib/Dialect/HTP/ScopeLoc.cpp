@@ -60,6 +60,8 @@ SmallVector<Location, 1> findSources(Location loc) {
 }
 
 Location attachScope(Location loc, Scope scope, ArrayRef<Location> sources) {
+  if (sources.empty() && ownScope(loc) == scope && findScope(loc) == scope)
+    return loc;
   MLIRContext *context = loc->getContext();
   Builder builder(context);
   SmallVector<Location, 1> kept = findSources(loc);
