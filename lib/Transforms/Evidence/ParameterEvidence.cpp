@@ -99,16 +99,14 @@ std::string ParameterValues::identity(StringRef path) const {
   return joinPath(tree[canonical].path, found->parameter->name);
 }
 
-/// All parameters with the contents of the one at `path`, itself included.
-SmallVector<std::string, 1>
-ParameterValues::equalParameters(StringRef path) const {
+/// All parameters with the contents of the one at `path`; none where they are
+/// not known.
+ArrayRef<std::string> ParameterValues::equalParameters(StringRef path) const {
   auto found = tree.findParameter(path);
-  if (found && found->parameter->hash) {
-    auto it = byContent.find(found->parameter->hash);
-    if (it != byContent.end())
-      return it->second;
-  }
-  return {path.str()};
+  if (!found || !found->parameter->hash)
+    return {};
+  auto it = byContent.find(found->parameter->hash);
+  return it == byContent.end() ? ArrayRef<std::string>() : it->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,33 +188,46 @@ void ParameterValues::addCopies(mlir::ModuleOp module) {
   });
 }
 
-void ParameterValues::addReaders() {
-  llvm::StringSet<> named;
-  for (const auto &[value, parameter] : values)
-    if (parameter.match == ParameterMatch::Name)
-      named.insert(parameter.path);
-  auto readersOf = [&](StringRef path, SetVector<ModuleId> &modules) {
+/// The modules that read any of these parameters.
+ArrayRef<ModuleId> ParameterValues::readersOf(ArrayRef<std::string> paths) {
+  SetVector<ModuleId> modules;
+  for (const std::string &path : paths) {
     auto it = readers.find(identity(path));
     if (it != readers.end())
       modules.insert(it->second.begin(), it->second.end());
     else if (auto owner = tree.findParameter(path))
       modules.insert(owner->module);
+  }
+  return lists.emplace_back(modules.begin(), modules.end());
+}
+
+void ParameterValues::addReaders() {
+  llvm::StringSet<> named;
+  for (const auto &[value, parameter] : values)
+    if (parameter.match == ParameterMatch::Name)
+      named.insert(parameter.path);
+  struct Equal {
+    bool allNamed;
+    ArrayRef<ModuleId> readers;
   };
+  llvm::DenseMap<const std::string *, Equal> groups;
   for (auto &[value, parameter] : values) {
-    // Equal parameters may have become one value. Names tell them apart only
-    // where the graph still has every one of them.
-    SmallVector<std::string, 1> equal = equalParameters(parameter.path);
-    bool allNamed = parameter.match == ParameterMatch::Name &&
-                    llvm::all_of(equal, [&](StringRef path) {
-                      return named.contains(path);
-                    });
-    SetVector<ModuleId> modules;
-    if (allNamed)
-      readersOf(parameter.path, modules);
-    else
-      for (const std::string &path : equal)
-        readersOf(path, modules);
-    parameter.modules.assign(modules.begin(), modules.end());
+    ArrayRef<std::string> equal = equalParameters(parameter.path);
+    if (equal.size() > 1) {
+      auto [it, isNew] = groups.try_emplace(equal.data());
+      if (isNew)
+        it->second = {
+            llvm::all_of(equal,
+                         [&](StringRef path) { return named.contains(path); }),
+            readersOf(equal)};
+      // Equal parameters may have become one value. Names tell them apart only
+      // where the graph still has every one of them.
+      if (parameter.match != ParameterMatch::Name || !it->second.allNamed) {
+        parameter.modules = it->second.readers;
+        continue;
+      }
+    }
+    parameter.modules = readersOf(parameter.path);
   }
 }
 

@@ -15,6 +15,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <deque>
+
 namespace htp {
 
 /// How a value of the graph was found to be a parameter.
@@ -25,7 +27,7 @@ llvm::StringRef describe(ParameterMatch match);
 struct ParameterValue {
   std::string path; ///< of the parameter
   ParameterMatch match = ParameterMatch::Name;
-  llvm::SmallVector<ModuleId, 2> modules; ///< that may read this value
+  llvm::ArrayRef<ModuleId> modules; ///< that may read this value
 };
 
 /// The parameters in a graph. A value is a parameter by its name, else by its
@@ -70,6 +72,9 @@ private:
   llvm::DenseSet<int64_t> sizes; ///< element counts of parameters with hashes
   /// Modules that read a parameter, by the path of the first of tied ones.
   llvm::StringMap<llvm::SetVector<ModuleId>> readers;
+  /// What ParameterValue::modules refers to. A model just initialised has
+  /// thousands of equal parameters, which share a list.
+  std::deque<llvm::SmallVector<ModuleId, 2>> lists;
 
   void indexParameters();
   void indexReaders(const Trace &trace);
@@ -78,7 +83,8 @@ private:
   void addReaders();
   bool matchContents(mlir::Value value, mlir::Attribute contents,
                      ParameterValue &result) const;
-  llvm::SmallVector<std::string, 1> equalParameters(llvm::StringRef path) const;
+  llvm::ArrayRef<std::string> equalParameters(llvm::StringRef path) const;
+  llvm::ArrayRef<ModuleId> readersOf(llvm::ArrayRef<std::string> paths);
 };
 
 } // namespace htp
