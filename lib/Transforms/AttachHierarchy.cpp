@@ -38,6 +38,11 @@ static constexpr double kOneScope = 0.99;
 /// An op without a scope in the body of one with a scope.
 static constexpr double kOuterScope = 0.95;
 
+/// A parameter that equals so many others that any of these modules may read it
+/// has no list of them: of a model that was not trained there would be
+/// thousands of such lists.
+static constexpr size_t kMostPossible = 64;
+
 /// What `from=` names; nothing for `auto`, an error for what it cannot be.
 static FailureOr<std::optional<HierarchySource>>
 parseSource(StringRef text, bool hasTrace, Location loc) {
@@ -223,7 +228,7 @@ void AttachHierarchy::attachParameters(const ModuleTree &tree,
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameter.path);
     SmallVector<StringRef> users = taggedReaders(value);
-    if (users.empty())
+    if (users.empty() && parameter.modules.size() <= kMostPossible)
       for (ModuleId id : parameter.modules)
         users.push_back(tree[id].path);
     ArrayAttr usersAttr = builder.getStrArrayAttr(users);

@@ -16,6 +16,10 @@ namespace {
 /// Small integer tensors (axes, shapes, positions) are equal by chance.
 constexpr int64_t kLeastElements = 2, kLeastIntegers = 16;
 
+/// A tensor that so many parameters are equal to (the zero biases of a model
+/// that was not trained) says nothing about which of them it is.
+constexpr size_t kMostEqual = 256;
+
 class AnchorFinder {
 public:
   AnchorFinder(const Observations &observations, const States &states,
@@ -98,7 +102,7 @@ void AnchorFinder::byParameter(const Observation &observation) {
     if (content.elements < kLeastElements)
       continue;
     auto found = owners.find({content.values, content.elements});
-    if (found == owners.end())
+    if (found == owners.end() || found->second.size() > kMostEqual)
       continue;
     for (Index parameter : found->second)
       for (Index t : states.readers[parameter])

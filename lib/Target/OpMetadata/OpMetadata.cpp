@@ -2,6 +2,7 @@
 
 #include "HTP/Target/OpMetadata.h"
 #include "HTP/Target/GraphStatistics.h"
+#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Target/TaggedGraph.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -184,26 +185,20 @@ void OpMetadataWriter::writeNode(NodeId id) {
   string("reason", node.tag.getReason());
 }
 
-/// All modules that use an initializer: what the passes found, or else the
-/// modules of its users.
+/// All modules that use an initializer, by the tags of what reads it; where
+/// those are not known, what the passes found possible.
 static std::vector<ModuleId> usersOf(const TaggedGraph &graph,
                                      TaggedGraph::ValueRef ref) {
   llvm::SetVector<ModuleId, std::vector<ModuleId>> users;
-  Operation *op = ref.value.getDefiningOp();
-  if (auto known = op->getAttrOfType<ArrayAttr>(kUsersAttr)) {
-    for (auto path : known.getAsRange<StringAttr>())
-      users.insert(graph.module(graph.scope(path, ref.frame)));
-    return users.takeVector();
-  }
-  const TaggedGraph::Frame &frame = graph.frames()[ref.frame];
-  std::vector<NodeId> nodes;
-  for (Operation *user : ref.value.getUsers())
-    if (auto node = frame.nodes.find(user); node != frame.nodes.end())
-      nodes.push_back(node->second);
-  llvm::sort(nodes);
-  for (NodeId id : nodes)
-    if (graph.nodes()[id].tag)
-      users.insert(graph.nodes()[id].module);
+  auto add = [&](StringRef path) {
+    users.insert(graph.module(graph.scope(path, ref.frame)));
+  };
+  llvm::for_each(taggedReaders(ref.value), add);
+  auto possible =
+      ref.value.getDefiningOp()->getAttrOfType<ArrayAttr>(kUsersAttr);
+  if (users.empty() && possible)
+    for (auto path : possible.getAsRange<StringAttr>())
+      add(path);
   return users.takeVector();
 }
 
