@@ -6,6 +6,7 @@
     models.py bert FOLDER             BERT-base as a traced and as an exported archive
     models.py layers FOLDER NODES     about NODES nodes in layers of attention, and their trace
     models.py named FOLDER NODES      the same, with the scopes of an exporter in its names
+    models.py untrained FOLDER NODES  without names; the layers have biases, all of them zero
 
 Runs as a program: what a process needs to make a model would count as memory of the programs that it
 measures afterwards.
@@ -132,30 +133,34 @@ class Layers:
             }
         )
 
-    def weight(self, module):
+    def parameter(self, name, values, digest="0" * 16):
+        """Adds it to the last module; returns the name of the initializer."""
         from onnx import numpy_helper
 
-        values = self.random.standard_normal((4, 4)).astype("float32")
         self.modules[-1]["parameters"].append(
             {
-                "name": "weight",
+                "name": name,
                 "kind": "parameter",
-                "shape": [4, 4],
+                "shape": list(values.shape),
                 "dtype": "float32",
-                "hash": "0" * 16,
+                "hash": digest,
                 "values_hash": fingerprint(values),
             }
         )
-        name = f"w{len(self.initializers)}"
-        self.initializers.append(numpy_helper.from_array(values.T.copy(), name))
-        return name
+        tensor = f"w{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(values.T.copy(), tensor))
+        return tensor
 
-    def op(self, kind, onnx_op, module, inputs, weighs=False, **attributes):
+    def weight(self):
+        return self.parameter("weight", self.random.standard_normal((4, 4)).astype("float32"))
+
+    def op(self, kind, onnx_op, module, inputs, parameter=None, **attributes):
+        """`parameter` is the name of one and its initializer."""
         reads = [{"value": v} for v in inputs]
         names = [f"v{v}" for v in inputs]
-        if weighs:
-            names.append(self.weight(module))
-            reads.append({"parameter": f"{module}.weight"})
+        if parameter:
+            names.append(parameter[1])
+            reads.append({"parameter": f"{module}.{parameter[0]}"})
         made = self.values
         self.values += 1
         self.ops.append(
@@ -176,7 +181,7 @@ class Layers:
 
     def linear(self, path, value):
         self.module(path, "Linear", torch_nn=True)
-        return self.op("linear", "MatMul", path, [value], weighs=True)
+        return self.op("linear", "MatMul", path, [value], ("weight", self.weight()))
 
     def layer(self, path, x, mask):
         self.module(path, "Layer")
@@ -219,12 +224,25 @@ class Layers:
         (folder / "truth.json").write_text(json.dumps(self.truth))
 
 
+class Untrained(Layers):
+    """As a model is initialised: thousands of parameters are equal."""
+
+    def linear(self, path, value):
+        import numpy
+
+        made = super().linear(path, value)
+        bias = self.parameter("bias", numpy.zeros(4, "float32"), digest="1" * 16)
+        return self.op("add", "Add", path, [made], ("bias", bias))
+
+
 def main(kind, path, nodes="0"):
     path = pathlib.Path(path)
-    if kind in ("layers", "named", "bert"):
+    if kind in ("layers", "named", "untrained", "bert"):
         path.mkdir(parents=True, exist_ok=True)
     if kind in ("layers", "named"):
         Layers(int(nodes), names=kind == "named").write(path)
+    elif kind == "untrained":
+        Untrained(int(nodes) * 12 // 17, names=False).write(path)
     else:
         {"embedded": embedded, "external": external, "bert": bert}[kind](path)
 

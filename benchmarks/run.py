@@ -202,14 +202,17 @@ def rightness(folder, tagged):
 
 
 def bench_tag(bench):
-    seconds, beside = {}, {}
-    for nodes in bench.sizes:
-        folder = bench.layers("layers", nodes)
-        source, target = folder / "model.onnx", folder / "out.onnx"
-        option = f"--htp-tag=trace={folder / 'trace.json'}"
-        seconds[nodes], note = beyond(bench, source, target, nodes, option)
-        beside[nodes] = f"{note}; {rightness(folder, target):.1%} right"
-    return growth("tagging without names", seconds, 3, beside)
+    figures = []
+    for kind, what in (("layers", "without names"), ("untrained", "an untrained model")):
+        seconds, beside = {}, {}
+        for nodes in bench.sizes:
+            folder = bench.layers(kind, nodes)
+            source, target = folder / "model.onnx", folder / "out.onnx"
+            option = f"--htp-tag=trace={folder / 'trace.json'}"
+            seconds[nodes], note = beyond(bench, source, target, nodes, option)
+            beside[nodes] = f"{note}; {rightness(folder, target):.1%} right"
+        figures += growth(f"tagging {what}", seconds, 3, beside)
+    return figures
 
 
 def bench_outline(bench):
@@ -223,7 +226,11 @@ def bench_outline(bench):
 
 def bench_json(bench):
     nodes = 1_000_000 if bench.full else 100_000
-    source = bench.tagged(nodes)
+    folder = bench.layers("named", nodes)
+    source = folder / "tagged.mlirbc"
+    if not source.exists():
+        option = f"--htp-tag=trace={folder / 'trace.json'}"
+        execute([bench.htp_opt, folder / "model.onnx", option, "-o", source])
     sides = [f"--{kind}={source.with_name(kind)}" for kind in ("dag-json", "op-metadata")]
     runs = compare(
         # An empty name: nothing is written.

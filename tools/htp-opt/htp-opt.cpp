@@ -21,6 +21,20 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 
+/// A file beside the model that tells of its tags. They may be those of a file
+/// that was tagged before: no pass is needed to read them.
+static void registerTagOutput(
+    llvm::StringLiteral flag, llvm::StringLiteral help,
+    std::function<mlir::LogicalResult(mlir::ModuleOp, llvm::raw_ostream &)>
+        writer) {
+  htp::registerSideOutput(
+      {flag, help, [writer](mlir::ModuleOp module, llvm::raw_ostream &os) {
+         module.getContext()->loadDialect<htp::HTPDialect>();
+         return failed(htp::liftTags(module)) ? mlir::failure()
+                                              : writer(module, os);
+       }});
+}
+
 /// One call for each format that can be written beside the model.
 static void registerSideOutputs() {
   enum class Modules { Own, All };
@@ -33,21 +47,20 @@ static void registerSideOutputs() {
           clEnumValN(Modules::All, "all",
                      "all, under tags with the classes of torch.nn")),
       llvm::cl::init(Modules::Own), llvm::cl::cat(htp::optionCategory()));
-  htp::registerSideOutput(
-      {"dag-json", "Write the operations and edges of every module",
-       [](mlir::ModuleOp module, llvm::raw_ostream &os) {
-         return htp::writeDAG(module, os, {modules == Modules::All});
-       }});
-  htp::registerSideOutput(
-      {"op-metadata",
-       "Write the module tree and what is known of every operation, as JSON",
-       htp::writeOpMetadata});
-  htp::registerSideOutput({"graphml",
-                           "Write a graph with one nested graph a module",
-                           htp::writeGraphML});
-  htp::registerSideOutput(
-      {"summary", "Write modules, coverage, evidence and confidence as tables",
-       htp::writeSummary});
+  registerTagOutput(
+      "dag-json", "Write the operations and edges of every module",
+      [](mlir::ModuleOp module, llvm::raw_ostream &os) {
+        return htp::writeDAG(module, os, {modules == Modules::All});
+      });
+  registerTagOutput(
+      "op-metadata",
+      "Write the module tree and what is known of every operation, as JSON",
+      htp::writeOpMetadata);
+  registerTagOutput("graphml", "Write a graph with one nested graph a module",
+                    htp::writeGraphML);
+  registerTagOutput(
+      "summary", "Write modules, coverage, evidence and confidence as tables",
+      htp::writeSummary);
 }
 
 /// `--torch-nn` is `--htp-spell-tags=torch-nn=true` for whatever is written.

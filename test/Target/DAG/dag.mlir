@@ -2,6 +2,10 @@
 // RUN: htp-opt %S/../Inputs/net.mlir -o /dev/null --dag-json --dag-modules=all | FileCheck %s --check-prefix=ALL
 // RUN: htp-opt %s -o /dev/null --dag-json | FileCheck %s --check-prefix=BODY
 
+// The tags of a file serve as well as those of the IR.
+// RUN: htp-opt %S/../Inputs/net.mlir -o %t.onnx
+// RUN: htp-opt %t.onnx -o= --dag-json | FileCheck %s
+
 // A parent has what its children have. Constants are left out, and no edge is
 // made through them; an edge that two values make is written once. The node
 // without a name is named after its type, the second "mask" after its place.

@@ -30,8 +30,8 @@ namespace htp {
 struct SideOutput {
   llvm::StringLiteral flag;
   llvm::StringLiteral help;
-  /// Called after the passes ran; must not change the module. Emits its own
-  /// diagnostics.
+  /// Called after the passes ran; must not change what the module says. Emits
+  /// its own diagnostics.
   std::function<llvm::LogicalResult(mlir::ModuleOp, llvm::raw_ostream &)>
       writer;
 };
