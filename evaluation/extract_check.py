@@ -201,6 +201,7 @@ def main():
     parser.add_argument("--models", help="the corpus's models.py, to compare with PyTorch")
     parser.add_argument("only", nargs="*")
     options = parser.parse_intermixed_args()
+    os.makedirs(options.work, exist_ok=True)
     models = None
     if options.models:
         spec = importlib.util.spec_from_file_location("models", options.models)
