@@ -95,6 +95,9 @@ def compare(size, exporter, folder, rounds):
     model, inputs = build(size)
     torch_times, htp_times, shares = [], [], []
     for round in range(rounds + 1):  # the first one warms up
+        # Neither side finds a file that it could write over.
+        for old in folder.iterdir():
+            old.unlink()
         *plain_time, _ = measured(lambda: plain(model, inputs, exporter, folder / "plain.onnx"))
         *htp_time, _ = measured(
             lambda: htp.export(
