@@ -46,6 +46,7 @@ static SmallVector<ModuleId> readersWithin(Operation *op, ModuleId own,
 void ListUsers::runOnOperation() {
   const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
   markAnalysesPreserved<HierarchyAnalysis>();
+  bool changed = false;
   forEachNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     auto own = tag ? tree.find(tag.getPath()) : std::nullopt;
@@ -55,6 +56,7 @@ void ListUsers::runOnOperation() {
     if (readers.size() < 2)
       return;
     ++numShared;
+    changed = true;
     // What is left, without the noise of the subtraction.
     double rest = std::round((1 - tag.getConfidenceValue()) * 1000) / 1000;
     SmallVector<ContextAttr> contexts(tag.getContexts());
@@ -70,4 +72,6 @@ void ListUsers::runOnOperation() {
                             tag.getEvidence(), tag.getConfidenceValue(),
                             tag.getReason(), contexts));
   });
+  if (!changed)
+    markAllAnalysesPreserved();
 }

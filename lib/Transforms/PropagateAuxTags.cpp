@@ -42,6 +42,7 @@ private:
               const Votes &others);
 
   const ModuleTree *tree = nullptr;
+  bool changed = false;
 };
 
 } // namespace
@@ -105,6 +106,7 @@ void PropagateAuxTags::assign(Operation *op, Where where, StringRef evidence,
       contexts.push_back(ContextAttr::get(context, (*tree)[other.first].path,
                                           "consumer", 1 - confidence));
   ++(evidence == "ancestor" ? numShared : numPropagated);
+  changed = true;
   setTag(op, TagAttr::get(context, (*tree)[where.first].path, where.second,
                           evidence, confidence, "", contexts));
 }
@@ -152,6 +154,7 @@ void PropagateAuxTags::sweep(Region &region) {
 void PropagateAuxTags::runOnOperation() {
   mlir::ModuleOp module = getOperation();
   tree = &getAnalysis<HierarchyAnalysis>().tree;
+  changed = false;
   markAnalysesPreserved<HierarchyAnalysis>();
   ModelFunctions functions(module);
   // Callers first: what a function holds belongs to them.
@@ -175,4 +178,6 @@ void PropagateAuxTags::runOnOperation() {
         order.insert(callee);
     });
   }
+  if (!changed)
+    markAllAnalysesPreserved();
 }

@@ -39,6 +39,8 @@ private:
   void change(const ConflictView &view, const Decision &decision);
   void explain(const ConflictView &view, const Decision &decision);
 
+  bool changed = false;
+
   /// A remark about a node, under the name of what decided.
   template <typename Make>
   void remark(Make make, const ConflictView &view, StringRef name,
@@ -94,6 +96,7 @@ static int64_t callIn(const ConflictView &view, ModuleId module) {
 /// Gives the node another module; the one that it had becomes a context.
 void ResolveContamination::change(const ConflictView &view,
                                   const Decision &decision) {
+  changed = true;
   Operation *op = view.getOperation();
   const ModuleTree &tree = view.getTree();
   const Candidate &current = view.getCurrent();
@@ -123,6 +126,7 @@ void ResolveContamination::explain(const ConflictView &view,
   TagAttr tag = getTag(view.getOperation());
   if (!tag.getReason().empty())
     return;
+  changed = true;
   setTag(view.getOperation(),
          TagAttr::get(&getContext(), tag.getPath(), tag.getCall(),
                       tag.getEvidence(), tag.getConfidenceValue(),
@@ -167,6 +171,7 @@ void ResolveContamination::runOnOperation() {
   mlir::ModuleOp module = getOperation();
   const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
   markAnalysesPreserved<HierarchyAnalysis>();
+  changed = false;
   SmallVector<Named> chosen;
   UserDecisions user(module, tree);
   if (failed(findPatterns(chosen)) ||
@@ -211,4 +216,6 @@ void ResolveContamination::runOnOperation() {
     ++numConflicts;
     resolve(view, chosen);
   }
+  if (!changed)
+    markAllAnalysesPreserved();
 }
