@@ -9,66 +9,6 @@
 using namespace mlir;
 using namespace htp::onnx;
 
-int64_t OperatorSchemas::Version::since() const {
-  return schema->SinceVersion();
-}
-
-const OperatorSchemas::Version *OperatorSchemas::at(int64_t opset) const {
-  const Version *found = nullptr;
-  for (const Version &version : versions)
-    if (opset == 0 || version.since() <= opset)
-      found = &version;
-  return found;
-}
-
-namespace {
-/// The library's registry copies strings and schemas on most questions; the
-/// verifier asks once for every op, so the answers are collected here once.
-struct SchemaIndex {
-  SchemaIndex()
-      : schemas(::onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
-    for (const ::onnx::OpSchema &schema : schemas)
-      add(schema);
-    for (auto &entry : operators)
-      llvm::sort(entry.second.versions, [](const auto &a, const auto &b) {
-        return a.since() < b.since();
-      });
-  }
-
-  static const SchemaIndex &get() {
-    static const SchemaIndex index;
-    return index;
-  }
-
-  std::vector<::onnx::OpSchema> schemas;
-  llvm::StringMap<OperatorSchemas> operators;
-
-private:
-  void add(const ::onnx::OpSchema &schema) {
-    OperatorSchemas &entry = operators[schema.Name()];
-    entry.domain = schema.domain();
-    OperatorSchemas::Version &version = entry.versions.emplace_back();
-    version.schema = &schema;
-    for (const auto &[name, attribute] : schema.attributes()) {
-      if (attribute.type == ::onnx::AttributeProto::GRAPH)
-        version.graphs.push_back(name);
-      if (attribute.required)
-        version.required.push_back(name);
-    }
-  }
-};
-} // namespace
-
-const OperatorSchemas *htp::onnx::findOperator(StringRef opType) {
-  const auto &operators = SchemaIndex::get().operators;
-  auto it = operators.find(opType);
-  return it == operators.end() ? nullptr : &it->second;
-}
-
-ArrayRef<::onnx::OpSchema> htp::onnx::getSchemas() {
-  return SchemaIndex::get().schemas;
-}
-
 std::optional<StringRef> htp::onnx::findDomain(StringRef opType) {
   const OperatorSchemas *schemas = findOperator(opType);
   return schemas ? std::optional<StringRef>(schemas->domain) : std::nullopt;
@@ -82,7 +22,7 @@ htp::onnx::findSchema(StringRef opType, StringRef domain, int64_t version) {
   if (!schemas || schemas->domain != domain)
     return nullptr;
   const OperatorSchemas::Version *found = schemas->at(version);
-  return found ? found->schema : nullptr;
+  return found ? &*found->schema : nullptr;
 }
 
 const ::onnx::OpSchema *htp::onnx::findSchema(Operation *op) {

@@ -35,6 +35,12 @@ static constexpr llvm::StringLiteral kBookkeeping[] = {
     "onnx.graphs",
     "onnx.overload"};
 
+static const llvm::StringSet<> &bookkeeping() {
+  static const auto *names =
+      new llvm::StringSet<>(llvm::from_range, kBookkeeping);
+  return *names;
+}
+
 static bool isBookkeeping(StringRef name) {
   // These two change what is computed.
   if (name == "onnx.attributes" || name == "onnx.overload")
@@ -101,19 +107,6 @@ void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
                                                            : nullptr;
 }
 
-/// A schema without GRAPH attributes says whether the result depends on more
-/// than the inputs. One with them depends on what the graphs do (and MLIR looks
-/// there).
-static bool isPure(StringRef opType) {
-  const ::onnx::OpSchema *schema = nullptr;
-  if (std::optional<StringRef> domain = findDomain(opType))
-    schema = findSchema(opType, *domain, /*version=*/0);
-  if (!schema)
-    return false;
-  using Determinism = ::onnx::OpSchema::NodeDeterminism;
-  return schema->GetNodeDeterminism() != Determinism::NonDeterministic;
-}
-
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
@@ -121,24 +114,18 @@ static bool isPure(StringRef opType) {
 namespace {
 class SchemaOp : private SelfOwningTypeID, public OperationName::Impl {
 public:
-  SchemaOp(StringRef name, Dialect *dialect)
+  SchemaOp(StringRef name, const OperatorSchemas &schemas, Dialect *dialect)
       : Impl(("onnx." + name).str(), dialect, SelfOwningTypeID::getTypeID(),
              mlir::detail::InterfaceMap()),
-        schemas(*findOperator(name)) {
-    bookkeeping.insert_range(kBookkeeping);
-    interfaceMap.insertModels<BytecodeModel, ResultNames>();
-    if (isPure(name))
-      interfaceMap.insertModels<NoEffects>();
-  }
-
-  /// Takes in one version of the operator.
-  void add(const ::onnx::OpSchema &schema) {
-    for (const auto &[name, attribute] : schema.attributes()) {
-      if (attribute.type == ::onnx::AttributeProto::GRAPH)
-        hasGraphs = true;
-      else
-        inherent.insert(name);
+        schemas(schemas) {
+    for (const OperatorSchemas::Version &version : schemas.versions) {
+      inherent.insert_range(version.attributes);
+      hasGraphs |= !version.graphs.empty();
     }
+    interfaceMap.insertModels<BytecodeModel, ResultNames>();
+    // One with graphs depends on what they do, too, and MLIR looks there.
+    if (!schemas.isRandom)
+      interfaceMap.insertModels<NoEffects>();
   }
 
   SmallVector<StringRef> inherentNames() const {
@@ -181,7 +168,7 @@ public:
     // Asked for every attribute of every dialect: a look at the first letters
     // saves most searches.
     const llvm::StringSet<> &names =
-        name.starts_with("onnx") ? bookkeeping : inherent;
+        name.starts_with("onnx") ? bookkeeping() : inherent;
     if (!names.contains(name))
       return std::nullopt;
     DictionaryAttr attrs = dict(op->getPropertiesStorage());
@@ -261,7 +248,7 @@ private:
   }
 
   const OperatorSchemas &schemas;
-  llvm::StringSet<> inherent, bookkeeping;
+  llvm::StringSet<> inherent;
   bool hasGraphs = false;
 };
 
@@ -340,7 +327,7 @@ void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
   SmallVector<NamedAttribute> inherentAttrs, others;
   if (properties)
     for (NamedAttribute attr : properties)
-      (bookkeeping.contains(attr.getName()) ? others : inherentAttrs)
+      (bookkeeping().contains(attr.getName()) ? others : inherentAttrs)
           .push_back(attr);
   llvm::append_range(others, op->getDiscardableAttrs());
   llvm::sort(others);
@@ -365,15 +352,9 @@ void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
 }
 
 void htp::onnx::registerSchemaOps(ONNXDialect &dialect) {
-  std::map<std::string, std::unique_ptr<SchemaOp>> operations;
-  for (const ::onnx::OpSchema &schema : getSchemas()) {
-    std::unique_ptr<SchemaOp> &op = operations[schema.Name()];
-    if (!op)
-      op = std::make_unique<SchemaOp>(schema.Name(), &dialect);
-    op->add(schema);
-  }
-  for (auto &[name, op] : operations) {
+  forEachOperator([&](StringRef name, const OperatorSchemas &schemas) {
+    auto op = std::make_unique<SchemaOp>(name, schemas, &dialect);
     SmallVector<StringRef> names = op->inherentNames();
     RegisteredOperationName::insert(std::move(op), names);
-  }
+  });
 }

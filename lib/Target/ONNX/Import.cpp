@@ -31,8 +31,8 @@ static std::unique_ptr<ModelProto> inferTypes(const ModelFile &file,
     ::onnx::ShapeInferenceOptions options(/*check_type=*/false,
                                           /*strict_mode=*/0,
                                           /*data_prop=*/true);
-    ::onnx::shape_inference::InferShapes(
-        *model, ::onnx::OpSchemaRegistry::Instance(), options);
+    ::onnx::shape_inference::InferShapes(*model, &htp::onnx::schemaRegistry(),
+                                         options);
     return model;
   } catch (const std::exception &exception) {
     StringRef reason = exception.what();

@@ -10,7 +10,11 @@
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 
+#include <deque>
+#include <mutex>
+
 namespace onnx {
+class ISchemaRegistry;
 class OpSchema;
 } // namespace onnx
 
@@ -19,25 +23,48 @@ namespace htp::onnx {
 /// Registers an operation for every schema in all of their versions.
 void registerSchemaOps(ONNXDialect &dialect);
 
-/// All schemas in all of their versions.
-llvm::ArrayRef<::onnx::OpSchema> getSchemas();
+/// A schema of the library. It is made when it is first looked at: a model
+/// needs a few dozen of more than a thousand.
+class LazySchema {
+public:
+  using Factory = ::onnx::OpSchema (*)();
+  explicit LazySchema(Factory make) : make(make) {}
+  const ::onnx::OpSchema &operator*() const;
+  const ::onnx::OpSchema *operator->() const { return &**this; }
+
+private:
+  Factory make;
+  mutable std::once_flag once;
+  mutable const ::onnx::OpSchema *schema = nullptr; ///< lives for ever
+};
 
 /// What the library knows of one operator.
 struct OperatorSchemas {
   struct Version {
-    const ::onnx::OpSchema *schema;
-    llvm::SmallVector<llvm::StringRef, 0> graphs;   ///< GRAPH attributes
-    llvm::SmallVector<llvm::StringRef, 0> required; ///< attributes of any kind
-    /// The first opset that has it.
-    int64_t since() const;
+    using Names = llvm::ArrayRef<llvm::StringRef>;
+    Version(int64_t since, LazySchema::Factory make, Names attributes,
+            Names graphs, Names required)
+        : since(since), schema(make), attributes(attributes), graphs(graphs),
+          required(required) {}
+
+    int64_t since; ///< the first opset that has it
+    LazySchema schema;
+    Names attributes; ///< all but GRAPH attributes
+    Names graphs;     ///< GRAPH attributes
+    Names required;   ///< attributes of any kind
   };
 
-  std::string domain;
-  std::vector<Version> versions; ///< oldest first
+  llvm::StringRef domain;
+  bool isRandom;                ///< the result depends on more than the inputs
+  std::deque<Version> versions; ///< oldest first
 
   /// What an opset has; the newest for 0, null where there is none.
   const Version *at(int64_t opset) const;
 };
+
+/// All operators, sorted by name.
+void forEachOperator(
+    llvm::function_ref<void(llvm::StringRef, const OperatorSchemas &)> visit);
 
 /// Null for an operator that no schema knows. No name is used by two domains.
 const OperatorSchemas *findOperator(llvm::StringRef opType);
@@ -49,6 +76,10 @@ const ::onnx::OpSchema *findSchema(llvm::StringRef opType,
 
 /// The schema that applies to `op` where it stands.
 const ::onnx::OpSchema *findSchema(mlir::Operation *op);
+
+/// The same schemas for the library's own algorithms. Its own registry makes
+/// all of them at the first question.
+const ::onnx::ISchemaRegistry &schemaRegistry();
 
 /// The domain whose schemas describe the operator with this name ("" for the
 /// default domain), or nothing for an operator that no schema knows.

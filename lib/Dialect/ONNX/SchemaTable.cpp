@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The operators that the library knows, from a table that was made while HTP
+// was built.
+
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "onnx/defs/operator_sets.h"
+#include "onnx/defs/operator_sets_ml.h"
+#include "onnx/defs/operator_sets_preview.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace htp::onnx;
+
+namespace {
+/// One version of an operator.
+struct SchemaEntry {
+  StringRef opType, domain;
+  int64_t since;
+  LazySchema::Factory make;
+  bool isRandom;
+  ArrayRef<StringRef> attributes, graphs, required;
+};
+
+struct Registry final : ::onnx::ISchemaRegistry {
+  const ::onnx::OpSchema *GetSchema(const std::string &opType, int version,
+                                    const std::string &domain) const override {
+    return version > 0 ? findSchema(opType, domain, version) : nullptr;
+  }
+};
+} // namespace
+
+#include "Schemas.inc" // Sorted by operator and version.
+
+const ::onnx::OpSchema &LazySchema::operator*() const {
+  std::call_once(once, [this] {
+    auto made = std::make_unique<::onnx::OpSchema>(make());
+    made->Finalize();
+    schema = made.release();
+  });
+  return *schema;
+}
+
+const OperatorSchemas::Version *OperatorSchemas::at(int64_t opset) const {
+  const Version *found = nullptr;
+  for (const Version &version : versions)
+    if (opset == 0 || version.since <= opset)
+      found = &version;
+  return found;
+}
+
+/// Never destroyed: threads that still run when the program ends may use it.
+static const llvm::StringMap<OperatorSchemas> &operators() {
+  static const auto *all = [] {
+    auto *made = new llvm::StringMap<OperatorSchemas>();
+    for (const SchemaEntry &entry : kSchemas) {
+      OperatorSchemas &schemas = (*made)[entry.opType];
+      schemas.domain = entry.domain;
+      schemas.isRandom = entry.isRandom; // The newest one decides.
+      schemas.versions.emplace_back(entry.since, entry.make, entry.attributes,
+                                    entry.graphs, entry.required);
+    }
+    return made;
+  }();
+  return *all;
+}
+
+const OperatorSchemas *htp::onnx::findOperator(StringRef opType) {
+  auto it = operators().find(opType);
+  return it == operators().end() ? nullptr : &it->second;
+}
+
+void htp::onnx::forEachOperator(
+    llvm::function_ref<void(StringRef, const OperatorSchemas &)> visit) {
+  StringRef last;
+  for (const SchemaEntry &entry : kSchemas)
+    if (std::exchange(last, entry.opType) != entry.opType)
+      visit(entry.opType, *findOperator(entry.opType));
+}
+
+const ::onnx::ISchemaRegistry &htp::onnx::schemaRegistry() {
+  static const Registry registry;
+  return registry;
+}
