@@ -31,6 +31,7 @@ class Settings:
     dynamic_shapes: Any
     options: dict[str, Any]
     progress: Progress
+    tagger: native.Standby
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -84,14 +85,18 @@ def export(
     target = Path(output)
     sides = tagging.SideFiles(dag=dag, graphml=graphml)
     final_trace = target.with_suffix(".trace.json")
-    native.find("htp-opt")
 
-    with Outputs(target, *([final_trace] if trace else [])) as outputs:
+    with (
+        native.Standby("htp-opt") as tagger,
+        Outputs(target, *([final_trace] if trace else [])) as outputs,
+    ):
         for side in sides.paths(target).values():
             Outputs(side)  # to fail before the work starts
         call = capture.Call(model, args, kwargs or {})
         shapes = capture.automatic_shapes(call) if dynamic_shapes == "auto" else dynamic_shapes
-        settings = Settings(opset, shapes, dict(options or {}), progress or (lambda text: None))
+        settings = Settings(
+            opset, shapes, dict(options or {}), progress or (lambda text: None), tagger
+        )
         with capture.untouched(model):
             raw = _export(exporter, call, outputs.folder, settings)
         data = [f for f in outputs.folder.iterdir() if f not in (raw, outputs.folder / _TRACE)]
@@ -103,7 +108,7 @@ def export(
             *tagging.storage_options(tag_storage),
         ]
         with settings.step("tag", "tagging"):
-            tagged = tagging.write(command, target, outputs, sides)
+            tagged = tagging.write(command, target, outputs, sides, tagger)
         if trace:
             (outputs.folder / _TRACE).rename(outputs[final_trace])
         tagged.seconds = settings.seconds
@@ -165,6 +170,7 @@ def _with(
     def captured(trace: Any) -> None:
         with settings.step("trace", "writing the trace"):
             traced.write_text(json.dumps(trace, separators=(",", ":")), encoding="utf-8")
+        settings.tagger.start()  # it loads while the exporter translates
 
     try:
         with settings.step("export", f"exporting with the {name} exporter"):

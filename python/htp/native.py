@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import subprocess
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,14 +58,16 @@ def environment(name: str) -> dict[str, str]:
 class Running:
     """A native program that was started and not waited for yet."""
 
-    def __init__(self, name: str, arguments: Sequence[_Argument]) -> None:
+    def __init__(
+        self, name: str, arguments: Sequence[_Argument], stdin: int = subprocess.DEVNULL
+    ) -> None:
         self.name = name
         self.warnings = ""  # what it said on standard error, after `wait`
         self.command = [str(find(name)), *(os.fspath(argument) for argument in arguments)]
         try:
             self.process = subprocess.Popen(
                 self.command,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=environment(name),
@@ -70,10 +75,10 @@ class Running:
         except OSError as error:
             raise MissingProgram(f"{self.command[0]} does not start: {error.strerror}") from error
 
-    def wait(self) -> str:
-        """What the program printed. Raises where it failed."""
+    def wait(self, text: bytes | None = None) -> str:
+        """Gives the program its input, if it has one; what it printed. Raises where it failed."""
         try:
-            out, err = self.process.communicate()
+            out, err = self.process.communicate(text)
         except BaseException:
             self.stop()
             raise
@@ -87,6 +92,61 @@ class Running:
     def stop(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+
+class Standby:
+    """A native program that is run once, later. From `start` on it loads while other work is done, which
+    is a good part of a short run, and then waits for its arguments: a response file on standard input.
+
+    with Standby("htp-opt") as program:
+        program.start(); …; program.run("model.onnx", "-o", "out.onnx")
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._running: Running | None = None
+        find(name)
+
+    def __enter__(self) -> Standby:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._running and self._running.process.returncode is None:
+            self._running.stop()
+
+    def start(self) -> None:
+        """What goes wrong shows when the program runs."""
+        with contextlib.suppress(MissingProgram):
+            self._started()
+
+    def run(self, *arguments: _Argument) -> str:
+        """Runs the program to its end and gives back what it printed."""
+        return self._started().wait(b"\n".join(map(_escaped, arguments)))
+
+    def _started(self) -> Running:
+        if self._running is None:
+            self._running = Running(self.name, ["@/dev/stdin"], stdin=subprocess.PIPE)
+            _waiting.add(self._running)
+        return self._running
+
+
+def _escaped(argument: _Argument) -> bytes:
+    """An argument as a word of a response file."""
+    return re.sub(rb"""[\s\\"']""", rb"\\\g<0>", os.fsencode(argument)) or b'""'
+
+
+#: Programs wait until nobody can write to them: a process that Python forks meanwhile must not keep
+#: that end of the pipe.
+_waiting: weakref.WeakSet[Running] = weakref.WeakSet()
+
+
+def _leave_waiting() -> None:
+    for running in _waiting:
+        if running.process.stdin:
+            running.process.stdin.close()
+
+
+os.register_at_fork(after_in_child=_leave_waiting)
 
 
 def message(name: str, stderr: bytes, status: int) -> str:

@@ -62,7 +62,13 @@ def read_input(path: StrPath) -> list[str]:
     return [str(file)] if is_mlir(file) else [str(file), "--htp-attach-hierarchy"]
 
 
-def write(source: Sequence[str], target: Path, outputs: Outputs, sides: SideFiles) -> TaggedModel:
+def write(
+    source: Sequence[str],
+    target: Path,
+    outputs: Outputs,
+    sides: SideFiles,
+    program: native.Standby | None = None,
+) -> TaggedModel:
     """Runs htp-opt into `outputs`; the files get their names when the caller's block ends."""
     paths = sides.paths(target)
     outputs.add(*paths.values())
@@ -70,7 +76,8 @@ def write(source: Sequence[str], target: Path, outputs: Outputs, sides: SideFile
     options = [f"--{option}={outputs[path]}" for option, path in paths.items()]
     if not sides.metadata:
         options.append(f"--op-metadata={metadata}")
-    native.run("htp-opt", *source, "-o", outputs[target], *options)
+    with program or native.Standby("htp-opt") as program:
+        program.run(*source, "-o", outputs[target], *options)
     return TaggedModel(target, read_metadata(metadata))
 
 

@@ -217,11 +217,25 @@ static void keepLocationsInFiles(const SessionOptions &options) {
     printLocations->addOccurrence(0, printLocations->ArgStr, "true");
 }
 
+/// The arguments with those of response files (`@file`) in their place. MLIR
+/// keeps views of the options of passes, but LLVM's own expansion is gone when
+/// the command line is parsed.
+static void expandResponseFiles(BumpPtrAllocator &allocator,
+                                SmallVectorImpl<const char *> &arguments) {
+  cl::ExpansionContext context(allocator, cl::TokenizeGNUCommandLine);
+  if (Error error = context.expandResponseFiles(arguments))
+    consumeError(std::move(error)); // LLVM's expansion reports it.
+}
+
 int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
   hideForeignOptions(); // All that exist before MLIR registers its own.
   registerCLIOptions("htp-opt", registry);
-  auto [input, output] = parseCLIOptions(argc, argv, overview());
+  BumpPtrAllocator allocator;
+  SmallVector<const char *> arguments(argv, argv + argc);
+  expandResponseFiles(allocator, arguments);
+  auto [input, output] = parseCLIOptions(
+      arguments.size(), const_cast<char **>(arguments.data()), overview());
   if (commandLine().help) {
     cl::PrintHelpMessage(/*Hidden=*/false, /*Categorized=*/true);
     return 0;
