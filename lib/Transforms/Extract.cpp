@@ -345,15 +345,15 @@ LogicalResult Extract::extractAll(ArrayRef<ModuleId> ids, func::FuncOp model) {
 }
 
 void Extract::runOnOperation() {
-  if (failed(liftTags(getOperation())))
+  FailureOr<std::optional<ModuleTree>> lifted = liftTree(getOperation());
+  if (failed(lifted))
     return signalPassFailure();
-  HierarchyOp hierarchy = findHierarchy(getOperation());
-  if (!hierarchy) {
+  if (!*lifted) {
     emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "
                                        "--htp-attach-hierarchy first");
     return signalPassFailure();
   }
-  tree = fromIR(hierarchy);
+  tree = std::move(**lifted);
   llvm::Expected<std::vector<ModuleId>> ids = findModules(tree, pattern);
   if (!ids) {
     emitError(getOperation().getLoc(), llvm::toString(ids.takeError()));

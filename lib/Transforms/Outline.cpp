@@ -100,15 +100,15 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   using HTPOutlineBase::HTPOutlineBase;
 
   void runOnOperation() override {
-    if (failed(liftTags(getOperation())))
+    FailureOr<std::optional<ModuleTree>> lifted = liftTree(getOperation());
+    if (failed(lifted))
       return signalPassFailure();
-    HierarchyOp hierarchy = findHierarchy(getOperation());
-    if (!hierarchy) {
+    if (!*lifted) {
       emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "
                                          "--htp-attach-hierarchy first");
       return signalPassFailure();
     }
-    ModuleTree tree = fromIR(hierarchy);
+    const ModuleTree &tree = **lifted;
     considered = split = 0;
     FailureOr<std::vector<bool>> selected = selectModules(tree);
     if (failed(checkNotOutlined()) || failed(checkRecursion(getOperation())) ||

@@ -37,8 +37,10 @@ static size_t sourceCount(FusedLoc loc, DictionaryAttr metadata) {
 /// What the scope was attached to. No original location is left where it was
 /// unknown: FusedLoc drops those.
 static Location withoutOwnScope(FusedLoc loc, DictionaryAttr metadata) {
-  return FusedLoc::get(loc.getContext(), loc.getLocations().drop_back(
-                                             sourceCount(loc, metadata)));
+  ArrayRef<Location> kept =
+      loc.getLocations().drop_back(sourceCount(loc, metadata));
+  return kept.size() == 1 ? kept.front()
+                          : FusedLoc::get(loc.getContext(), kept);
 }
 
 /// The scope that `loc` itself holds, not what lies inside it.
@@ -69,10 +71,10 @@ Location attachScope(Location loc, Scope scope, ArrayRef<Location> sources) {
     sources = kept;
   NamedAttrList metadata;
   if (scope.call)
-    metadata.set(kCall, builder.getI64IntegerAttr(scope.call));
-  metadata.set(kScope, builder.getStringAttr(scope.path));
+    metadata.append(kCall, builder.getI64IntegerAttr(scope.call));
+  metadata.append(kScope, builder.getStringAttr(scope.path));
   if (!sources.empty())
-    metadata.set(kSources, builder.getI64IntegerAttr(sources.size()));
+    metadata.append(kSources, builder.getI64IntegerAttr(sources.size()));
   SmallVector<Location> parts = {stripScopes(loc)};
   llvm::append_range(parts, sources);
   return FusedLoc::get(context, parts, metadata.getDictionary(context));

@@ -291,10 +291,8 @@ bool TagMetadata::addMetadata(Operation *op, AddFn add) {
   Metadata own(op->getAttr(kMetadataAttr));
   if (parameter || tag)
     own.removeOurs();
-  for (Attribute entry : own.entries()) {
-    auto pair = cast<ArrayAttr>(entry);
-    add(cast<StringAttr>(pair[0]), cast<StringAttr>(pair[1]));
-  }
+  for (Attribute entry : own.entries())
+    add(Metadata::keyOf(entry), Metadata::valueOf(entry));
   if (parameter)
     describeParameter(op->getResult(0), op->getAttr(kParameterAttr),
                       op->getAttr(kUsersAttr), add);
@@ -358,7 +356,7 @@ static void embedModel(mlir::ModuleOp module, const ModuleTree &tree,
     metadata.add(context, kStorageKey, "attribute");
   if (!version.empty())
     metadata.add(context, kIRVersionKey, version);
-  metadata.store(module);
+  metadata.store(module, StringAttr::get(context, kMetadataAttr));
 }
 
 std::unique_ptr<MetadataSource> embedTags(mlir::ModuleOp module,

@@ -8,10 +8,6 @@ using namespace mlir;
 
 namespace htp {
 
-static StringRef keyOf(Attribute entry) {
-  return cast<StringAttr>(cast<ArrayAttr>(entry)[0]).getValue();
-}
-
 Metadata::Metadata(Attribute attr) {
   auto entries = dyn_cast_or_null<ArrayAttr>(attr);
   for (Attribute entry : entries ? entries.getValue() : ArrayRef<Attribute>())
@@ -23,7 +19,7 @@ Metadata::Metadata(Attribute attr) {
 StringAttr Metadata::find(StringRef key) const {
   for (Attribute entry : list)
     if (keyOf(entry) == key)
-      return cast<StringAttr>(cast<ArrayAttr>(entry)[1]);
+      return valueOf(entry);
   return {};
 }
 
@@ -33,7 +29,7 @@ void Metadata::add(MLIRContext *context, StringRef key, StringRef value) {
 }
 
 void Metadata::removeOurs() {
-  SmallVector<StringRef> added;
+  SmallVector<StringRef, 4> added;
   if (StringAttr names = find(kAddedKey))
     names.getValue().split(added, ',');
   llvm::erase_if(list, [&](Attribute entry) {
@@ -42,11 +38,11 @@ void Metadata::removeOurs() {
   });
 }
 
-void Metadata::store(Operation *op) const {
+void Metadata::store(Operation *op, StringAttr name) const {
   if (empty())
-    op->removeAttr(kMetadataAttr);
+    op->removeAttr(name);
   else
-    op->setAttr(kMetadataAttr, ArrayAttr::get(op->getContext(), list));
+    op->setAttr(name, ArrayAttr::get(op->getContext(), list));
 }
 
 void Metadata::store(FunctionOpInterface function, unsigned argument) const {
@@ -60,9 +56,11 @@ void Metadata::store(FunctionOpInterface function, unsigned argument) const {
 void forEachArgument(
     Operation *module,
     llvm::function_ref<void(FunctionOpInterface, unsigned)> visit) {
-  module->walk([&](FunctionOpInterface function) {
+  // No function lies in another: what is in one is not looked at.
+  module->walk<WalkOrder::PreOrder>([&](FunctionOpInterface function) {
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
       visit(function, i);
+    return WalkResult::skip();
   });
 }
 

@@ -30,6 +30,12 @@ public:
   bool empty() const { return list.empty(); }
   /// Arrays of two strings.
   llvm::ArrayRef<mlir::Attribute> entries() const { return list; }
+  static llvm::StringRef keyOf(mlir::Attribute entry) {
+    return mlir::cast<mlir::StringAttr>(mlir::cast<mlir::ArrayAttr>(entry)[0]);
+  }
+  static mlir::StringAttr valueOf(mlir::Attribute entry) {
+    return mlir::cast<mlir::StringAttr>(mlir::cast<mlir::ArrayAttr>(entry)[1]);
+  }
   /// The value of `key`, or null.
   mlir::StringAttr find(llvm::StringRef key) const;
 
@@ -38,8 +44,9 @@ public:
   /// Drops what was added when the model was tagged.
   void removeOurs();
 
-  /// Stores the list; where it is empty, there is no attribute.
-  void store(mlir::Operation *op) const;
+  /// Stores the list under `name`, which is kMetadataAttr; where it is empty,
+  /// there is no attribute.
+  void store(mlir::Operation *op, mlir::StringAttr name) const;
   void store(mlir::FunctionOpInterface function, unsigned argument) const;
 
 private:

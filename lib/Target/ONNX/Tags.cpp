@@ -12,7 +12,9 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <charconv>
 
 using namespace mlir;
 
@@ -33,12 +35,13 @@ static void takeEmbedded(mlir::ModuleOp module, NodeVisitor visitNode,
         current && !before.getValue().getAsInteger(10, version))
       module->setAttr(kIRVersion, IntegerAttr::get(current.getType(), version));
   bool inAttributes = static_cast<bool>(model.find(kStorageKey));
+  auto name = StringAttr::get(module.getContext(), kMetadataAttr);
   module->walk([&](Operation *op) {
     if (Attribute attr = op->getAttr(kMetadataAttr)) {
       Metadata metadata(attr);
       visitNode(op, metadata);
       metadata.removeOurs();
-      metadata.store(op);
+      metadata.store(op, name);
     }
     if (inAttributes && isNode(op)) {
       op->removeAttr(kSourceModule);
@@ -95,24 +98,56 @@ static SmallVector<ContextAttr> readContexts(MLIRContext *context,
   return contexts;
 }
 
+namespace {
+/// The metadata that a tag is made of; null or empty where it is missing.
+struct TagText {
+  explicit TagText(const Metadata &metadata);
+
+  StringAttr scope;
+  StringRef call, evidence, confidence, reason, contexts;
+};
+} // namespace
+
+/// In one go over the list: asking it for each key takes longer than making the
+/// tag.
+TagText::TagText(const Metadata &metadata) {
+  for (Attribute entry : metadata.entries()) {
+    StringRef key = Metadata::keyOf(entry);
+    if (!key.consume_front("htp."))
+      continue;
+    if (key == "scope" && !scope)
+      scope = Metadata::valueOf(entry);
+    StringRef *text = llvm::StringSwitch<StringRef *>(key)
+                          .Case("call", &call)
+                          .Case("evidence", &evidence)
+                          .Case("confidence", &confidence)
+                          .Case("reason", &reason)
+                          .Case("contexts", &contexts)
+                          .Default(nullptr);
+    if (text && !text->data())
+      *text = Metadata::valueOf(entry);
+  }
+}
+
+/// `text` as a number; 1 where it is none.
+static double readConfidence(StringRef text) {
+  // Unlike strtod, this needs no copy of the text and no locale.
+  double value = 1.0;
+  auto [end, error] = std::from_chars(text.begin(), text.end(), value);
+  return error == std::errc() && end == text.end() ? value : 1.0;
+}
+
 static TagAttr readTag(const Metadata &metadata) {
-  StringAttr scope = metadata.find("htp.scope");
-  if (!scope)
+  TagText text(metadata);
+  if (!text.scope)
     return {};
-  auto text = [&](StringRef key) {
-    StringAttr value = metadata.find(key);
-    return value ? value.getValue() : StringRef();
-  };
   int64_t call = 0;
-  double confidence = 1.0;
-  if (text("htp.call").getAsInteger(10, call))
+  if (text.call.getAsInteger(10, call))
     call = 0;
-  if (!llvm::to_float(text("htp.confidence"), confidence))
-    confidence = 1.0;
-  MLIRContext *context = scope.getContext();
-  return TagAttr::get(context, scope, call, text("htp.evidence"), confidence,
-                      text("htp.reason"),
-                      readContexts(context, text("htp.contexts")));
+  MLIRContext *context = text.scope.getContext();
+  return TagAttr::get(context, text.scope, call, text.evidence,
+                      readConfidence(text.confidence), text.reason,
+                      readContexts(context, text.contexts));
 }
 
 TagAttr embeddedTag(Operation *op) {
@@ -120,14 +155,18 @@ TagAttr embeddedTag(Operation *op) {
 }
 
 LogicalResult liftTags(mlir::ModuleOp module) {
-  if (findHierarchy(module))
-    return success();
+  return findHierarchy(module) ? success() : LogicalResult(liftTree(module));
+}
+
+FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
+  if (HierarchyOp hierarchy = findHierarchy(module))
+    return std::optional(fromIR(hierarchy));
   llvm::Expected<std::optional<ModuleTree>> tree = embeddedTree(module);
   if (!tree)
     return module.emitError("the module tree in the model's metadata: ")
            << llvm::toString(tree.takeError());
   if (!*tree)
-    return success();
+    return std::optional<ModuleTree>();
   liftCallRecords(module);
   auto liftNode = [](Operation *op, const Metadata &metadata) {
     if (!isInitializer(op)) {
@@ -144,7 +183,7 @@ LogicalResult liftTags(mlir::ModuleOp module) {
   };
   takeEmbedded(module, liftNode, liftArgument);
   toIR(**tree, module);
-  return success();
+  return std::move(*tree);
 }
 
 } // namespace htp

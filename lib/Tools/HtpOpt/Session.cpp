@@ -13,6 +13,7 @@
 #include "mlir/Dialect/IRDL/IRDLLoading.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Remark/RemarkStreamer.h"
 #include "mlir/Tools/ParseUtilities.h"
@@ -147,6 +148,14 @@ static LogicalResult enableRemarks(MLIRContext &context,
       std::move(policy), categories);
 }
 
+/// Threads take a function each: a model that is one graph has no work for
+/// them, while with them every attribute costs locks and a table of its own.
+static bool hasWorkForThreads(Operation *op) {
+  auto module = dyn_cast_or_null<ModuleOp>(op);
+  return !module ||
+         llvm::hasNItemsOrMore(module.getOps<FunctionOpInterface>(), 2);
+}
+
 LogicalResult Session::process(MLIRContext &context) {
   DefaultTimingManager timingManager;
   applyDefaultTimingManagerCLOptions(timingManager);
@@ -155,9 +164,12 @@ LogicalResult Session::process(MLIRContext &context) {
   if (!config.getIrdlFile().empty() &&
       failed(loadIRDL(config.getIrdlFile(), context)))
     return failure();
+  const bool threaded = context.isMultithreadingEnabled();
+  context.disableMultithreading();
   TimingScope reading = timing.nest("Read");
   OwningOpRef<Operation *> op = read(context);
   reading.stop();
+  context.enableMultithreading(threaded && hasWorkForThreads(op.get()));
   htp::onnx::setExternalData(context, data);
   if (!op || failed(enableRemarks(context, config)) ||
       failed(runPasses(*op, timing)))
@@ -174,14 +186,10 @@ LogicalResult Session::process(MLIRContext &context) {
 OwningOpRef<Operation *> Session::read(MLIRContext &context) {
   if (inputFormat == Format::ONNX)
     return importONNX(context);
-  bool threaded = context.isMultithreadingEnabled();
-  context.disableMultithreading();
   ParserConfig parser(&context, config.shouldVerifyOnParsing(),
                       &otherResources);
-  OwningOpRef<Operation *> op = parseSourceFileForTool(
-      sourceMgr, parser, !config.shouldUseExplicitModule());
-  context.enableMultithreading(threaded);
-  return op;
+  return parseSourceFileForTool(sourceMgr, parser,
+                                !config.shouldUseExplicitModule());
 }
 
 OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {

@@ -44,6 +44,10 @@ embedTags(mlir::ModuleOp module, TagStorage storage = TagStorage::Metadata);
 /// malformed.
 mlir::LogicalResult liftTags(mlir::ModuleOp module);
 
+/// liftTags for those who need the module's tree then: it is not read twice.
+/// Nothing where there is none.
+mlir::FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module);
+
 /// Removes everything that embedTags wrote and restores what it changed.
 void removeEmbeddedTags(mlir::ModuleOp module);
 
