@@ -229,15 +229,15 @@ class _Reader:
         return made
 
     def constant(self, value: Any) -> Thing:
-        if isinstance(value, torch.Tensor):
-            return self.tensor(value)
-        if isinstance(value, list | tuple):
-            return [self.constant(item) for item in value]
         if isinstance(value, float) and not math.isfinite(value):
             name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
             return {"constant": name}
-        plain = value is None or isinstance(value, bool | int | float | str)
-        return {"constant": value if plain else str(value)}
+        if value is None or isinstance(value, bool | int | float | str):
+            return {"constant": value}
+        if isinstance(value, list | tuple):
+            return [self.constant(item) for item in value]
+        # Last, because PyTorch's answer takes longer than all others.
+        return self.tensor(value) if isinstance(value, torch.Tensor) else {"constant": str(value)}
 
     def tensor(self, tensor: torch.Tensor) -> Thing:
         """A parameter or buffer; else a number, or a constant of the root."""
@@ -286,23 +286,30 @@ def _source(node: Any) -> dict[str, Any] | None:
 
 def _live(ops: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the operations whose results nothing uses, as sizes that only Python looked at."""
-    used = set(_values(outputs))
+    used: set[int] = set()
+    _use(outputs, used)
     kept = []
     for op in reversed(ops):
-        made = {result["value"] for result in op["outputs"]}
-        if not made or made & used or op["kind"].endswith("_"):  # an assignment in place
-            used.update(_values(op))
+        makes = op["outputs"]
+        # One that ends so assigns in place.
+        if not makes or op["kind"].endswith("_") or any(r["value"] in used for r in makes):
+            _use_all(op, used)
             kept.append(op)
     return kept[::-1]
 
 
-def _values(part: Any) -> Iterator[int]:
-    """The numbers of all values in a part of a trace."""
-    if isinstance(part, list):
-        for item in part:
-            yield from _values(item)
-    elif isinstance(part, dict):
-        if "value" in part:
-            yield part["value"]
-        for key in ("list", "inputs", "outputs", "ops", "blocks"):
-            yield from _values(part.get(key))
+def _use_all(op: dict[str, Any], used: set[int]) -> None:
+    _use(op["inputs"], used)
+    for block in op.get("blocks", ()):
+        _use(block["outputs"], used)
+        for inner in block["ops"]:
+            _use_all(inner, used)
+
+
+def _use(things: list[dict[str, Any]], used: set[int]) -> None:
+    """Adds the numbers of all values among them."""
+    for thing in things:
+        if "value" in thing:
+            used.add(thing["value"])
+        elif "list" in thing:
+            _use(thing["list"], used)
