@@ -34,6 +34,18 @@ _WIRES = {
     "prim::unchecked_cast",
     "prim::unchecked_unwrap_optional",
 }
+_BRANCHES = {"aten::__is__", "aten::__isnot__", "prim::If"}
+#: Operations that may be none of their own.
+_TRANSPARENT = _BRANCHES | {
+    "prim::CallFunction",
+    "prim::ListConstruct",
+    "prim::TupleConstruct",
+    "prim::DictConstruct",
+    "prim::ListUnpack",
+    "prim::TupleUnpack",
+    "prim::TupleIndex",
+    "aten::__getitem__",
+}
 
 
 @contextlib.contextmanager
@@ -111,10 +123,18 @@ class _Reader:
 
     def walk(self, nodes: Any) -> None:
         for node in nodes:
-            if node.kind() == _CALL:
+            kind = node.kind()
+            if kind == "prim::Constant":
+                value = node.output()
+                self.things[value.unique()] = self.constant(value.toIValue())
+            elif kind == _CALL:
                 self.enter(node)
-            elif not self.passes_on(node) and not self.calls(node) and not self.branches(node):
-                self.add(node)
+            elif kind in _WIRES:
+                self.things[node.output().unique()] = self.thing(node.inputsAt(0))
+            elif kind in _TRANSPARENT and self.passes_on(node, kind):
+                continue
+            else:
+                self.add(node, kind)
 
     def enter(self, node: Any) -> None:
         """A call of a module."""
@@ -129,10 +149,10 @@ class _Reader:
             self.walk(block.nodes())
         self.module, self.call = around
 
-    def add(self, node: Any) -> None:
+    def add(self, node: Any, kind: str) -> None:
         """An operation."""
         op: dict[str, Any] = {
-            "kind": node.kind(),
+            "kind": kind,
             "module": self.module,
             "call": self.call,
             "inputs": [self.argument(self.thing(value)) for value in _inputs(node)],
@@ -140,7 +160,7 @@ class _Reader:
         }
         if source := _source(node):
             op["source"] = source
-        if op["kind"].startswith("prim::") and (blocks := list(node.blocks())):
+        if kind.startswith("prim::") and (blocks := list(node.blocks())):
             op["blocks"] = [self.block(block) for block in blocks]
         self.ops.append(op)
 
@@ -155,35 +175,31 @@ class _Reader:
 
     # What is no operation.
 
-    def passes_on(self, node: Any) -> bool:
-        kind = node.kind()
+    def passes_on(self, node: Any, kind: str) -> bool:
+        """Whether the node is none of its own; if so, what its results are."""
+        if kind == "prim::CallFunction":
+            return self.calls(node)
+        if kind in _BRANCHES:
+            return self.branches(node, kind)
         inputs = [self.thing(value) for value in _inputs(node)]
         outputs: list[Thing]
-        if kind == "prim::Constant":
-            outputs = [self.constant(node.output().toIValue())]
-        elif kind in ("prim::ListConstruct", "prim::TupleConstruct"):
+        if kind in ("prim::ListConstruct", "prim::TupleConstruct"):
             outputs = [inputs]
         elif kind == "prim::DictConstruct":
             outputs = [inputs[1::2]]
         elif kind in ("prim::ListUnpack", "prim::TupleUnpack"):
             whole = inputs[0]
             outputs = whole if isinstance(whole, list) else [whole] * node.outputsSize()
-        elif kind in ("prim::TupleIndex", "aten::__getitem__") and isinstance(inputs[0], list):
+        else:  # an item
             index = inputs[1].get("constant") if isinstance(inputs[1], dict) else None
-            if not isinstance(index, int):
+            if not isinstance(inputs[0], list) or not isinstance(index, int):
                 return False
             outputs = [inputs[0][index]]
-        elif kind in _WIRES:
-            outputs = inputs[:1]
-        else:
-            return False
         self.things.update(zip((value.unique() for value in _outputs(node)), outputs))
         return True
 
     def calls(self, node: Any) -> bool:
         """A call of a scripted function is what the function does."""
-        if node.kind() != "prim::CallFunction":
-            return False
         called, *arguments = _inputs(node)
         function = torch.jit._state._python_cu.find_function(str(called.type()))
         if function is None:
@@ -195,19 +211,18 @@ class _Reader:
         self.things = around | {v.unique(): thing for v, thing in zip(_outputs(node), results)}
         return True
 
-    def branches(self, node: Any) -> bool:
+    def branches(self, node: Any, kind: str) -> bool:
         """A branch on what the trace fixes (`if mask is None`) is the body that is taken."""
-        if node.kind() not in ("aten::__is__", "aten::__isnot__", "prim::If"):
-            return False
         inputs = [self.thing(value) for value in _inputs(node)]
-        if node.kind() in ("aten::__is__", "aten::__isnot__") and inputs[1] == _NONE:
-            same = (inputs[0] == _NONE) == (node.kind() == "aten::__is__")
+        if kind != "prim::If":
+            if inputs[1] != _NONE:
+                return False
+            same = (inputs[0] == _NONE) == (kind == "aten::__is__")
             self.things[node.output().unique()] = {"constant": same}
             return True
-        condition = inputs[0] if node.kind() == "prim::If" else None
-        if condition not in ({"constant": True}, {"constant": False}):
+        if inputs[0] not in ({"constant": True}, {"constant": False}):
             return False
-        taken = list(node.blocks())[0 if condition["constant"] else 1]
+        taken = list(node.blocks())[0 if inputs[0]["constant"] else 1]
         self.walk(taken.nodes())
         for value, result in zip(_outputs(node), taken.outputs()):
             self.things[value.unique()] = self.thing(result)
