@@ -15,6 +15,7 @@ config.test_exec_root = os.path.join(config.htp_build_dir, "test")
 
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%htp_src", config.htp_source_dir))
+config.substitutions.append(("%htp_tools", config.htp_tools_dir))
 config.substitutions.append(("%htp_lib", os.path.join(config.htp_build_dir, "lib")))
 plugin = os.path.join(config.htp_build_dir, "lib", "libHTPPlugin.so")
 config.substitutions.append(
@@ -22,7 +23,8 @@ config.substitutions.append(
 )
 llvm_config.use_default_substitutions()
 tools = [
-    "htp-opt",
+    # Users' runs verify once, after the last pass; tests after each one.
+    ToolSubst("htp-opt", extra_args=["--verify-each"]),
     "htp-trace",
     "htp-lsp-server",
     "htp-roundtrip",

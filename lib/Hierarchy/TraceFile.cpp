@@ -7,9 +7,11 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -85,7 +87,25 @@ static Expected<Trace> readTrace(StringRef file) {
   return trace;
 }
 
-Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {
+namespace {
+/// What became of a file: a trace, or what is wrong with it.
+struct Loaded {
+  std::shared_ptr<const Trace> trace;
+  std::string problem;
+};
+} // namespace
+
+static Loaded load(const std::string &file) {
+  Expected<Trace> trace = readTrace(file);
+  if (!trace)
+    return {nullptr, toString(trace.takeError())};
+  return {std::make_shared<const Trace>(std::move(*trace)), ""};
+}
+
+/// The trace in `file`, which is read once: now and in the background, or when
+/// it is first asked for.
+static Expected<std::shared_future<Loaded>> find(StringRef file,
+                                                 std::launch when) {
   // A file that has changed since is another file.
   sys::fs::file_status status;
   if (std::error_code code = sys::fs::status(file, status))
@@ -95,16 +115,29 @@ Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {
       status.getLastModificationTime().time_since_epoch().count());
 
   static std::mutex mutex;
-  static std::map<decltype(key), std::shared_ptr<const Trace>> cache;
+  static std::map<decltype(key), std::shared_future<Loaded>> cache;
   std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<const Trace> &entry = cache[key];
-  if (!entry) {
-    Expected<Trace> trace = readTrace(file);
-    if (!trace)
-      return trace.takeError();
-    entry = std::make_shared<const Trace>(std::move(*trace));
-  }
+  std::shared_future<Loaded> &entry = cache[key];
+  if (!entry.valid())
+    entry = std::async(when, load, file.str()).share();
   return entry;
+}
+
+void prefetchTrace(StringRef file) {
+  if (parallel::strategy.ThreadsRequested == 1)
+    return;
+  // Who needs the trace will hear of the error.
+  consumeError(find(file, std::launch::async).takeError());
+}
+
+Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {
+  auto found = find(file, std::launch::deferred);
+  if (!found)
+    return found.takeError();
+  const Loaded &loaded = found->get();
+  if (!loaded.trace)
+    return createStringError(loaded.problem);
+  return loaded.trace;
 }
 
 } // namespace htp

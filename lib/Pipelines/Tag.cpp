@@ -2,6 +2,7 @@
 
 #include "HTP/Pipelines/Pipelines.h"
 
+#include "HTP/Hierarchy/Trace.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -19,6 +20,7 @@ void htp::buildTagPipeline(OpPassManager &pm,
     pm.addPass(createHTPAlignReference(align));
   }
   if (!options.trace.empty()) {
+    prefetchTrace(options.trace);
     HTPAlignTraceOptions align;
     align.trace = options.trace;
     pm.addPass(createHTPAlignTrace(align));

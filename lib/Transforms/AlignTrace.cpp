@@ -5,6 +5,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/TraceProgram.h"
+#include "HTP/Support/Parallel.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "Evidence/AlignedTags.h"
@@ -36,10 +37,12 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
     const Trace &traced = **loaded;
     if (!findHierarchy(module))
       toIR(traced.tree, module);
-    TraceProgram program(traced);
-    AlignedTags tags(module, program.program, traced.tree,
-                     getAnalysis<HierarchyAnalysis>().tree);
+    std::optional<TraceProgram> program;
+    const ModuleTree *tree = nullptr;
+    together([&] { program.emplace(traced); },
+             [&] { tree = &getAnalysis<HierarchyAnalysis>().tree; });
     markAnalysesPreserved<HierarchyAnalysis>();
+    AlignedTags tags(module, program->program, traced.tree, *tree);
     tags.setSourceName(trace);
     if (failed(tags.run()))
       return signalPassFailure();

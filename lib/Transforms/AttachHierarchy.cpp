@@ -17,6 +17,7 @@
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Support/Parallel.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 
@@ -113,10 +114,12 @@ struct AttachHierarchy : htp::impl::HTPAttachHierarchyBase<AttachHierarchy> {
   void runOnOperation() override;
 
 private:
-  FailureOr<ModuleTree> chooseTree(const Trace *known,
-                                   std::optional<HierarchySource> source);
+  const ModuleTree *chooseTree(const Trace *known,
+                               std::optional<HierarchySource> source,
+                               std::optional<ModuleTree> &found);
   void attachFromLocations(const ModuleTree &tree);
-  void attachEvidence(const ModuleTree &tree, const Trace *known);
+  void attachEvidence(const ModuleTree &tree, const Trace *known,
+                      const DirectEvidence &evidence);
   void attachParameters(const ModuleTree &tree,
                         const ParameterValues &parameters);
   void checkTraceFits(const ParameterValues &parameters, size_t nodes,
@@ -138,22 +141,31 @@ void AttachHierarchy::runOnOperation() {
     }
     known = *loaded;
   }
-  FailureOr<ModuleTree> tree = chooseTree(known.get(), *source);
-  if (failed(tree))
+  std::optional<ModuleTree> found;
+  const ModuleTree *tree = chooseTree(known.get(), *source, found);
+  if (!tree)
     return signalPassFailure();
-  toIR(*tree, module);
-  if (*source == HierarchySource::Locations)
-    attachFromLocations(*tree);
-  else
-    attachEvidence(*tree, known.get());
+  if (*source == HierarchySource::Locations) {
+    toIR(*tree, module);
+    return attachFromLocations(*tree);
+  }
+  OwningOpRef<HierarchyOp> hierarchy;
+  std::optional<DirectEvidence> evidence;
+  together([&] { evidence.emplace(module, *tree, known.get()); },
+           [&] { hierarchy = toIR(*tree, &getContext()); });
+  setHierarchy(module, std::move(hierarchy));
+  attachEvidence(*tree, known.get(), *evidence);
 }
 
-FailureOr<ModuleTree>
+/// The trace's tree or the one that is found, which `found` then holds; null
+/// after an error.
+const ModuleTree *
 AttachHierarchy::chooseTree(const Trace *known,
-                            std::optional<HierarchySource> source) {
+                            std::optional<HierarchySource> source,
+                            std::optional<ModuleTree> &found) {
   mlir::ModuleOp module = getOperation();
   if (known && (!source || source == HierarchySource::Trace))
-    return known->tree;
+    return &known->tree;
   SmallVector<HierarchySource> tried;
   // The tree in the IR knows classes, which locations do not.
   if (!source || source == HierarchySource::Locations)
@@ -164,18 +176,19 @@ AttachHierarchy::chooseTree(const Trace *known,
     tried.append({HierarchySource::Metadata, HierarchySource::Names});
   for (HierarchySource from : tried) {
     llvm::Expected<std::optional<ModuleTree>> tree = findTree(module, from);
-    if (!tree)
-      return module.emitError(
-                 "the model's metadata 'htp.hierarchy' is broken: ")
-             << llvm::toString(tree.takeError());
+    if (!tree) {
+      module.emitError("the model's metadata 'htp.hierarchy' is broken: ")
+          << llvm::toString(tree.takeError());
+      return nullptr;
+    }
     if (*tree)
-      return std::move(**tree);
+      return &found.emplace(std::move(**tree));
   }
   module.emitWarning("the model says nothing about its modules: no trace is "
                      "given, and it has no htp.hierarchy, no notes of an "
                      "exporter, no scopes in names; every op belongs to the "
                      "root");
-  return ModuleTree();
+  return &found.emplace();
 }
 
 void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
@@ -189,10 +202,9 @@ void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
   });
 }
 
-void AttachHierarchy::attachEvidence(const ModuleTree &tree,
-                                     const Trace *known) {
+void AttachHierarchy::attachEvidence(const ModuleTree &tree, const Trace *known,
+                                     const DirectEvidence &evidence) {
   mlir::ModuleOp module = getOperation();
-  DirectEvidence evidence(module, tree, known);
   size_t nodes = 0, tagged = 0;
   forEachNode(module, [&](Operation *op) {
     ++nodes;

@@ -3,6 +3,10 @@
 #include "HTP/Hierarchy/Trace.h"
 #include "HTP/Hierarchy/TraceProgram.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include "gtest/gtest.h"
 
 using namespace htp;
@@ -170,4 +174,32 @@ TEST(TraceProgram, JoinedParametersOfARecurrentLayer) {
   EXPECT_TRUE(reads(1 + 4, 10 + 30));                   // both directions
   EXPECT_TRUE(reads(1 + 2 + 4 + 8, 10 + 20 + 30 + 40)); // all four
   EXPECT_FALSE(reads(1 + 2 + 4, 10 + 20 + 30));
+}
+
+TEST(Trace, FileIsReadOnce) {
+  llvm::SmallString<128> file;
+  int descriptor;
+  ASSERT_FALSE(
+      llvm::sys::fs::createTemporaryFile("trace", "json", descriptor, file));
+  llvm::FileRemover remove(file);
+  auto write = [&](llvm::StringRef text) {
+    std::error_code code;
+    llvm::raw_fd_ostream(file, code) << text;
+    ASSERT_FALSE(code);
+  };
+  write(traceWith("[]"));
+  prefetchTrace(file);
+  auto first = llvm::cantFail(loadTrace(file));
+  EXPECT_TRUE(first->tree.contains("fc"));
+  EXPECT_EQ(llvm::cantFail(loadTrace(file)), first);
+
+  // A changed file is another file; what is wrong with it is said when it is
+  // needed.
+  write("[]");
+  prefetchTrace(file);
+  EXPECT_EQ(llvm::toString(loadTrace(file).takeError()),
+            ("'" + file + "': expected object when parsing trace").str());
+  prefetchTrace("nowhere.json");
+  EXPECT_EQ(llvm::toString(loadTrace("nowhere.json").takeError()),
+            "'nowhere.json': No such file or directory");
 }

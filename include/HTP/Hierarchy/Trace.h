@@ -89,6 +89,10 @@ void forEachOp(llvm::ArrayRef<TraceOp> ops,
 /// share one trace.
 llvm::Expected<std::shared_ptr<const Trace>> loadTrace(llvm::StringRef file);
 
+/// Begins to read a trace in the background, for a later loadTrace, where
+/// llvm::parallel::strategy allows a second thread.
+void prefetchTrace(llvm::StringRef file);
+
 } // namespace htp
 
 #endif // HTP_HIERARCHY_TRACE_H

@@ -13,19 +13,38 @@ namespace htp {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// torch's name of each element type, and the type.
-static ArrayRef<std::pair<StringLiteral, Type (*)(MLIRContext *)>> dtypes() {
+namespace {
+/// torch's name of an element type, how to make it, and how to tell it without
+/// making one: readers may run beside who makes types.
+struct Dtype {
+  StringLiteral name;
+  Type (*make)(MLIRContext *);
+  bool (*is)(Type);
+};
+} // namespace
+
+static ArrayRef<Dtype> dtypes() {
 #define FLOAT(TYPE)                                                            \
-  [](MLIRContext *context) -> Type { return TYPE::get(context); }
+  [](MLIRContext *context) -> Type { return TYPE::get(context); },             \
+      [](Type type) { return isa<TYPE>(type); }
 #define COMPLEX(TYPE)                                                          \
   [](MLIRContext *context) -> Type {                                           \
     return ComplexType::get(TYPE::get(context));                               \
-  }
+  },                                                                           \
+      [](Type type) {                                                          \
+        auto complex = dyn_cast<ComplexType>(type);                            \
+        return complex && isa<TYPE>(complex.getElementType());                 \
+      }
 #define INTEGER(WIDTH, SIGN)                                                   \
   [](MLIRContext *context) -> Type {                                           \
     return IntegerType::get(context, WIDTH, IntegerType::SIGN);                \
-  }
-  static const std::pair<StringLiteral, Type (*)(MLIRContext *)> table[] = {
+  },                                                                           \
+      [](Type type) {                                                          \
+        auto integer = dyn_cast<IntegerType>(type);                            \
+        return integer && integer.getWidth() == WIDTH &&                       \
+               integer.getSignedness() == IntegerType::SIGN;                   \
+      }
+  static const Dtype table[] = {
       {"float32", FLOAT(Float32Type)},
       {"float16", FLOAT(Float16Type)},
       {"bfloat16", FLOAT(BFloat16Type)},
@@ -53,16 +72,16 @@ static ArrayRef<std::pair<StringLiteral, Type (*)(MLIRContext *)>> dtypes() {
 }
 
 Type typeOf(const Parameter &parameter, MLIRContext *context) {
-  for (const auto &[name, make] : dtypes())
-    if (name == parameter.dtype)
-      return RankedTensorType::get(parameter.shape, make(context));
+  for (const Dtype &dtype : dtypes())
+    if (dtype.name == parameter.dtype)
+      return RankedTensorType::get(parameter.shape, dtype.make(context));
   return NoneType::get(context);
 }
 
 StringRef dtypeOf(Type elementType) {
-  for (const auto &[name, make] : dtypes())
-    if (make(elementType.getContext()) == elementType)
-      return name;
+  for (const Dtype &dtype : dtypes())
+    if (dtype.is(elementType))
+      return dtype.name;
   return {};
 }
 
@@ -155,10 +174,8 @@ static ArrayAttr writeParameters(const Module &module, Builder &builder) {
   return builder.getArrayAttr(attrs);
 }
 
-HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module) {
-  if (HierarchyOp old = findHierarchy(module))
-    old.erase();
-  auto builder = OpBuilder::atBlockBegin(module.getBody());
+OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, MLIRContext *context) {
+  OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();
   const Module &root = tree[ModuleTree::root()];
   // A root without a class needs a name all the same; its class stays empty.
@@ -186,6 +203,17 @@ HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module) {
         node.calls, aliases, writeParameters(node, builder));
   }
   return op;
+}
+
+void setHierarchy(mlir::ModuleOp module, OwningOpRef<HierarchyOp> hierarchy) {
+  if (HierarchyOp old = findHierarchy(module))
+    old.erase();
+  module.getBody()->push_front(hierarchy.release());
+}
+
+HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module) {
+  setHierarchy(module, toIR(tree, module.getContext()));
+  return findHierarchy(module);
 }
 
 } // namespace htp

@@ -18,6 +18,7 @@
 #include "mlir/Remark/RemarkStreamer.h"
 #include "mlir/Tools/ParseUtilities.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -165,14 +166,27 @@ LogicalResult Session::process(MLIRContext &context) {
       failed(loadIRDL(config.getIrdlFile(), context)))
     return failure();
   const bool threaded = context.isMultithreadingEnabled();
+  if (!threaded)
+    llvm::parallel::strategy = llvm::hardware_concurrency(1);
+  // Where it is known what the passes will run on, they are built first: a
+  // mistake in their options then costs no time, and what they read themselves
+  // is read meanwhile.
+  std::optional<PassManager> passes;
+  if (inputFormat == Format::ONNX &&
+      failed(buildPasses(OperationName(ModuleOp::getOperationName(), &context),
+                         timing, passes)))
+    return failure();
   context.disableMultithreading();
   TimingScope reading = timing.nest("Read");
   OwningOpRef<Operation *> op = read(context);
   reading.stop();
   context.enableMultithreading(threaded && hasWorkForThreads(op.get()));
   htp::onnx::setExternalData(context, data);
-  if (!op || failed(enableRemarks(context, config)) ||
-      failed(runPasses(*op, timing)))
+  if (!op || failed(enableRemarks(context, config)))
+    return failure();
+  if (!passes && failed(buildPasses(op->getName(), timing, passes)))
+    return failure();
+  if (failed(runPasses(*passes, *op, timing)))
     return failure();
   TimingScope writing = timing.nest("Write");
   if (failed(writeAll(*op)))
@@ -210,13 +224,28 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
   return OwningOpRef<Operation *>(module.release());
 }
 
-LogicalResult Session::runPasses(Operation *op, TimingScope &timing) {
-  PassManager pm(op->getName(), PassManager::Nesting::Implicit);
-  pm.enableVerifier(config.shouldVerifyPasses());
-  if (failed(applyPassManagerCLOptions(pm)))
+/// Whether the command line says when to verify. If not, the IR is verified
+/// once, after the last pass: only who develops passes looks between them.
+static bool saysWhenToVerify() {
+  return cl::getRegisteredOptions()["verify-each"]->getNumOccurrences();
+}
+
+LogicalResult Session::buildPasses(OperationName name, TimingScope &timing,
+                                   std::optional<PassManager> &passes) {
+  passes.emplace(name, PassManager::Nesting::Implicit);
+  passes->enableVerifier(saysWhenToVerify() && config.shouldVerifyPasses());
+  if (failed(applyPassManagerCLOptions(*passes)))
     return failure();
-  pm.enableTiming(timing);
-  if (failed(config.setupPassPipeline(pm)))
+  passes->enableTiming(timing);
+  return config.setupPassPipeline(*passes);
+}
+
+LogicalResult Session::runPasses(PassManager &passes, Operation *op,
+                                 TimingScope &timing) {
+  if (failed(passes.run(op)))
     return failure();
-  return pm.run(op);
+  if (passes.empty() || saysWhenToVerify())
+    return success();
+  TimingScope verifying = timing.nest("Verify");
+  return verify(op);
 }

@@ -12,6 +12,7 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -55,7 +56,11 @@ private:
   llvm::LogicalResult process(mlir::MLIRContext &context);
   mlir::OwningOpRef<mlir::Operation *> read(mlir::MLIRContext &context);
   mlir::OwningOpRef<mlir::Operation *> importONNX(mlir::MLIRContext &context);
-  llvm::LogicalResult runPasses(mlir::Operation *op, mlir::TimingScope &timing);
+  llvm::LogicalResult buildPasses(mlir::OperationName name,
+                                  mlir::TimingScope &timing,
+                                  std::optional<mlir::PassManager> &passes);
+  llvm::LogicalResult runPasses(mlir::PassManager &passes, mlir::Operation *op,
+                                mlir::TimingScope &timing);
   llvm::LogicalResult writeAll(mlir::Operation *op);
   llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
   llvm::LogicalResult write(mlir::Operation *op, OutputFile &file);

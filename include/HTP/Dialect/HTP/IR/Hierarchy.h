@@ -35,6 +35,12 @@ struct HierarchyAnalysis {
 /// that is already there.
 HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module);
 
+/// The same in two steps, for who has something else to do meanwhile.
+mlir::OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree,
+                                    mlir::MLIRContext *context);
+void setHierarchy(mlir::ModuleOp module,
+                  mlir::OwningOpRef<HierarchyOp> hierarchy);
+
 /// The type of a parameter, and back. A dtype that MLIR has no type for is
 /// `none`, and the shape is then lost.
 mlir::Type typeOf(const Parameter &parameter, mlir::MLIRContext *context);
