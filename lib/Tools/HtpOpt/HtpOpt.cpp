@@ -9,6 +9,7 @@
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -248,5 +249,10 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   keepLocationsInFiles(options);
   if (isDeveloperMode(config))
     return asMainReturnCode(runDeveloperMode(options, config, registry));
-  return asMainReturnCode(Session(options, config, registry).run());
+  auto session = std::make_unique<Session>(options, config, registry);
+  if (failed(session->run()))
+    return EXIT_FAILURE;
+  // To take a large model apart takes a while, and the process ends anyway.
+  BuryPointer(std::move(session));
+  return EXIT_SUCCESS;
 }

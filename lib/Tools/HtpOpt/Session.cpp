@@ -89,7 +89,7 @@ LogicalResult Session::run() {
     return failure();
   inputFormat = formatOfContent(**buffer);
 
-  MLIRContext context(registry);
+  MLIRContext &context = this->context.emplace(registry);
   context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
   tracing::InstallDebugHandler debugHandler(context, config.getDebugConfig());
   sourceMgr = std::make_shared<SourceMgr>();
@@ -178,7 +178,7 @@ LogicalResult Session::process(MLIRContext &context) {
     return failure();
   context.disableMultithreading();
   TimingScope reading = timing.nest("Read");
-  OwningOpRef<Operation *> op = read(context);
+  op = read(context);
   reading.stop();
   context.enableMultithreading(threaded && hasWorkForThreads(op.get()));
   htp::onnx::setExternalData(context, data);

@@ -166,7 +166,7 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
                           "': only a builtin.module can become ONNX, found '" +
                           op->getName().getStringRef() + "'"));
   // In place: everything else has been written by now.
-  std::unique_ptr<MetadataSource> metadata;
+  metadata = nullptr;
   for (auto &step : options.exportSteps) {
     auto source = step(module);
     if (failed(source))
@@ -177,9 +177,9 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
   // Millions of small messages: made and given back in blocks.
   google::protobuf::ArenaOptions blocks;
   blocks.start_block_size = blocks.max_block_size = 1 << 20;
-  google::protobuf::Arena arena(blocks);
-  auto &model =
-      *google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(&arena);
+  messages = std::make_unique<google::protobuf::Arena>(blocks);
+  auto &model = *google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(
+      messages.get());
   ModelWriter writer;
   if (failed(exportModel(module, model, writer, {metadata.get()})))
     return failure();

@@ -11,12 +11,15 @@
 #include "HTP/Tools/HtpOpt/OutputFiles.h"
 
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <google/protobuf/arena.h>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -83,6 +86,12 @@ private:
   OutputFiles outputs;
   OutputFile *mainOutput = nullptr;
   std::vector<OutputFile *> sideOutputs;
+  std::optional<mlir::MLIRContext> context;
+  /// The model, what is written about it, and the messages that it is written
+  /// as.
+  mlir::OwningOpRef<mlir::Operation *> op;
+  std::unique_ptr<MetadataSource> metadata;
+  std::unique_ptr<google::protobuf::Arena> messages;
 };
 
 } // namespace htp
