@@ -292,7 +292,8 @@ bool TagMetadata::addMetadata(Operation *op, AddFn add) {
   if (parameter || tag)
     own.removeOurs();
   for (Attribute entry : own.entries())
-    add(Metadata::keyOf(entry), Metadata::valueOf(entry));
+    if (StringAttr value = Metadata::valueOf(entry))
+      add(Metadata::keyOf(entry), value);
   if (parameter)
     describeParameter(op->getResult(0), op->getAttr(kParameterAttr),
                       op->getAttr(kUsersAttr), add);

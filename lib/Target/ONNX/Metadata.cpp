@@ -11,8 +11,10 @@ namespace htp {
 Metadata::Metadata(Attribute attr) {
   auto entries = dyn_cast_or_null<ArrayAttr>(attr);
   for (Attribute entry : entries ? entries.getValue() : ArrayRef<Attribute>())
+    // The value is not looked at: most are other tools' and far apart in
+    // memory.
     if (auto pair = dyn_cast<ArrayAttr>(entry); pair && pair.size() == 2)
-      if (isa<StringAttr>(pair[0]) && isa<StringAttr>(pair[1]))
+      if (isa<StringAttr>(pair[0]))
         list.push_back(pair);
 }
 

@@ -28,13 +28,15 @@ public:
   explicit Metadata(mlir::Attribute attr);
 
   bool empty() const { return list.empty(); }
-  /// Arrays of two strings.
+  /// Arrays of two, of which the first is a string.
   llvm::ArrayRef<mlir::Attribute> entries() const { return list; }
   static llvm::StringRef keyOf(mlir::Attribute entry) {
     return mlir::cast<mlir::StringAttr>(mlir::cast<mlir::ArrayAttr>(entry)[0]);
   }
+  /// Null where the value is no string.
   static mlir::StringAttr valueOf(mlir::Attribute entry) {
-    return mlir::cast<mlir::StringAttr>(mlir::cast<mlir::ArrayAttr>(entry)[1]);
+    return mlir::dyn_cast<mlir::StringAttr>(
+        mlir::cast<mlir::ArrayAttr>(entry)[1]);
   }
   /// The value of `key`, or null.
   mlir::StringAttr find(llvm::StringRef key) const;

@@ -124,8 +124,9 @@ TagText::TagText(const Metadata &metadata) {
                           .Case("reason", &reason)
                           .Case("contexts", &contexts)
                           .Default(nullptr);
-    if (text && !text->data())
-      *text = Metadata::valueOf(entry);
+    if (StringAttr value = text ? Metadata::valueOf(entry) : StringAttr();
+        value && !text->data())
+      *text = value;
   }
 }
 

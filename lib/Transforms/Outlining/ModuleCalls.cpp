@@ -155,8 +155,10 @@ forEachProducer(Operation *op, Block *block,
     op->walk(visit);
 }
 
-static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block,
+static Dataflow readDataflow(const TaggedBlock &tagged,
                              const ModuleTree &tree) {
+  ArrayRef<Operation *> ops = tagged.ops;
+  Block *block = tagged.block;
   llvm::DenseMap<Operation *, unsigned> numbers;
   numbers.reserve(ops.size());
   for (auto [number, op] : llvm::enumerate(ops))
@@ -168,7 +170,7 @@ static Dataflow readDataflow(ArrayRef<Operation *> ops, Block *block,
     unsigned to = number;
     forEachProducer(op, block, numbers,
                     [&](unsigned from) { graph.addEdge(from, to); });
-    if (isAbsentValue(op))
+    if (tagged.absent[number])
       graph.setRole(to, OpRole::Pinned);
     else if (isParameter(op))
       graph.setRole(to, parameterPath(op->getResult(0), tree).empty()
@@ -196,6 +198,7 @@ FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
   for (Operation &op : opsBeforeLast(block)) {
     std::optional<ModuleCall> call = readModuleCall(&op, tree);
     result.ops.push_back(&op);
+    result.absent.push_back(isAbsentValue(&op));
     result.calls.push_back(call.value_or(ModuleCall()));
     if (call && !tagged)
       tagged = &op;
@@ -215,7 +218,7 @@ FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
     error.attachNote(tagged->getLoc()) << "the first op with a tag is here";
     return error;
   }
-  result.graph = readDataflow(result.ops, &block, tree);
+  result.graph = readDataflow(result, tree);
   return result;
 }
 

@@ -67,6 +67,7 @@ struct TaggedBlock {
   mlir::Block *block;
   std::vector<mlir::Operation *> ops; ///< without the terminator
   std::vector<ModuleCall> calls;      ///< by op
+  std::vector<bool> absent;           ///< by op: isAbsentValue
   Dataflow graph{0};
 
   /// Fails with an error where no op has a tag, or one between others has none.

@@ -80,9 +80,9 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
   hasNames = false;
   places.clear();
   int64_t place = 0;
-  for (Operation *op : tagged->ops) {
+  for (auto [op, absent] : llvm::zip(tagged->ops, tagged->absent)) {
     places.push_back(place);
-    if (isAbsentValue(op))
+    if (absent)
       absentValues.try_emplace(op, absentValues.size());
     else
       ++place;
@@ -106,7 +106,7 @@ void OutlineBuilder::restoreOrder(const Part &root) {
     }
     Operation *op = tagged->ops[item.index];
     op->moveBefore(terminator);
-    if (isAbsentValue(op))
+    if (tagged->absent[item.index])
       op->setAttr(kPlaceAttr, builder.getI64IntegerAttr(places[item.index]));
     else
       left.push_back(places[item.index]);
@@ -205,8 +205,10 @@ void OutlineBuilder::annotate(Operation *call, const Part &part,
   for (Part::Item item : part.items)
     if (!item.isPart)
       own.push_back(places[item.index]);
+  MLIRContext *context = module.getContext();
   NamedAttrList attributes;
-  attributes.append(kOrderAttr, encodeOrder(module.getContext(), own));
+  attributes.append(kTagAttr, TagAttr::get(context, path, of.call));
+  attributes.append(kOrderAttr, encodeOrder(context, own));
   if (originals)
     attributes.append(kOriginalsAttr, originals);
   if (hasNames) {
@@ -215,9 +217,8 @@ void OutlineBuilder::annotate(Operation *call, const Part &part,
     attributes.append(kNodeNameAttr, nameAttr);
     attributes.append(kOutputNamesAttr, builder.getStrArrayAttr(names));
   }
-  call->setDiscardableAttrs(attributes.getDictionary(module.getContext()));
-  call->setLoc(NameLoc::get(nameAttr));
-  setTag(call, TagAttr::get(module.getContext(), path, of.call));
+  call->setDiscardableAttrs(attributes.getDictionary(context));
+  call->setLoc(attachScope(NameLoc::get(nameAttr), {path, of.call}));
 }
 
 Operation *OutlineBuilder::buildPart(const Part &part) {
