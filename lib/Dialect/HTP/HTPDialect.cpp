@@ -56,6 +56,24 @@ void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
       attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}, sources));
 }
 
+void htp::Tagger::setTag(Operation *op, TagAttr tag) {
+  auto *known = llvm::find_if(
+      last, [&](const Tagged &other) { return other.tag == tag; });
+  if (known == last.end()) {
+    htp::setTag(op, tag);
+    --known;
+    *known = {tag, op->getDiscardableAttrDictionary(), op->getLoc()};
+  } else {
+    bool alone = known->attributes.size() == 1;
+    if (alone && op->getRawDictionaryAttrs().empty())
+      op->setDiscardableAttrs(known->attributes);
+    else
+      op->setDiscardableAttr(kTagAttr, tag);
+    op->setLoc(attachScopeOf(known->loc, op->getLoc()));
+  }
+  std::rotate(last.begin(), known, std::next(known));
+}
+
 //===----------------------------------------------------------------------===//
 // TagAttr, ContextAttr
 //===----------------------------------------------------------------------===//

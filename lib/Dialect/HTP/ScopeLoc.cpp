@@ -97,6 +97,13 @@ static bool mayHoldScope(Location loc) {
       .Default(true);
 }
 
+Location attachScopeOf(Location made, Location loc) {
+  DictionaryAttr metadata = ownMetadata(made);
+  if (mayHoldScope(loc) || metadata.contains(kSources))
+    return attachScope(loc, *ownScope(made));
+  return FusedLoc::get(loc.getContext(), {loc}, metadata);
+}
+
 SmallVector<Scope, 1> findScopes(Location loc) {
   SmallVector<Scope, 1> scopes;
   if (!mayHoldScope(loc))

@@ -169,10 +169,11 @@ FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
   if (!*tree)
     return std::optional<ModuleTree>();
   liftCallRecords(module);
-  auto liftNode = [](Operation *op, const Metadata &metadata) {
+  Tagger tagger;
+  auto liftNode = [&](Operation *op, const Metadata &metadata) {
     if (!isInitializer(op)) {
       if (TagAttr tag = readTag(metadata))
-        setTag(op, tag);
+        tagger.setTag(op, tag);
     } else if (StringAttr path = metadata.find(kParameterAttr)) {
       op->setAttr(kParameterAttr, path);
     }

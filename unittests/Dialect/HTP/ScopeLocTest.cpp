@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Dialect/HTP/IR/HTP.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
@@ -33,6 +34,41 @@ TEST_F(ScopeLoc, AttachingAgainReplacesTheScopeAndKeepsTheLines) {
   EXPECT_EQ(*findScope(loc), (Scope{"b", 0}));
   EXPECT_EQ(findSources(loc).front(), line);
   EXPECT_EQ(stripScopes(loc), named);
+}
+
+TEST_F(ScopeLoc, TheScopeOfAnotherLocationIsAttachedAsItself) {
+  for (ArrayRef<Location> sources : {ArrayRef<Location>(), ArrayRef(line)})
+    for (Location original : {unknown, named, line})
+      for (Location loc : {original, attachScope(original, {"b", 0}),
+                           attachScope(original, {"b", 0}, line)})
+        EXPECT_EQ(attachScopeOf(attachScope(named, {"a", 1}, sources), loc),
+                  attachScope(loc, {"a", 1}));
+}
+
+TEST_F(ScopeLoc, ATaggerSetsWhatSetTagSets) {
+  context.allowUnregisteredDialects();
+  context.loadDialect<HTPDialect>();
+  Builder builder(&context);
+  auto tag = [&](const char *path) { return TagAttr::get(&context, path, 1); };
+  auto make = [&](bool marked) {
+    OperationState state(named, "d.op");
+    if (marked)
+      state.addAttribute("d.mark", builder.getUnitAttr());
+    return Operation::create(state);
+  };
+  // Five tags are more than it remembers; the marked op has attributes.
+  Tagger tagger;
+  for (const char *path :
+       {"a", "a", "b", "c", "a", "d", "e", "f", "a", "f", "", "a"})
+    for (bool marked : {true, false, true, false}) {
+      Operation *op = make(marked), *expected = make(marked);
+      tagger.setTag(op, tag(path));
+      setTag(expected, tag(path));
+      EXPECT_EQ(op->getAttrDictionary(), expected->getAttrDictionary());
+      EXPECT_EQ(op->getLoc(), expected->getLoc());
+      op->destroy();
+      expected->destroy();
+    }
 }
 
 TEST_F(ScopeLoc, AnOpMadeOfSeveralHasSeveral) {

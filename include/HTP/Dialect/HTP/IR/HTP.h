@@ -14,6 +14,8 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <array>
+
 #include "HTP/Dialect/HTP/IR/HTPDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -41,6 +43,21 @@ inline TagAttr getTag(mlir::Operation *op) {
 /// lines of Python code that made it where they are known.
 void setTag(mlir::Operation *op, TagAttr tag,
             llvm::ArrayRef<mlir::Location> sources = {});
+
+/// setTag for the ops of a model in their order. Neighbours share a few tags:
+/// what goes with one, a dictionary and a location's metadata, is made once.
+class Tagger {
+public:
+  void setTag(mlir::Operation *op, TagAttr tag);
+
+private:
+  struct Tagged {
+    TagAttr tag;
+    mlir::DictionaryAttr attributes;
+    mlir::LocationAttr loc;
+  };
+  std::array<Tagged, 4> last; ///< the latest first
+};
 
 } // namespace htp
 

@@ -39,6 +39,10 @@ struct Scope {
 mlir::Location attachScope(mlir::Location loc, Scope scope,
                            llvm::ArrayRef<mlir::Location> sources = {});
 
+/// `loc` with the scope of `made`, which attachScope has made: cheaper where
+/// many locations get one scope.
+mlir::Location attachScopeOf(mlir::Location made, mlir::Location loc);
+
 /// The lines of Python code that `loc` itself holds beside its scope.
 llvm::SmallVector<mlir::Location, 1> findSources(mlir::Location loc);
 
