@@ -57,3 +57,35 @@ func.func @fused(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
   %2 = "onnx.Add"(%1, %0) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
   return %2 : tensor<1x2xf32>
 }
+
+// -----
+
+// A product of quantized tensors is one of floats, with what brings it back to
+// floats; scales belong to nobody.
+
+// CHECK-LABEL: @quantized
+func.func @quantized(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %w0 = "onnx.Constant"() {value = dense<[[1.0, 3.0], [2.0, 4.0]]> : tensor<2x2xf32>, onnx.initializer} : () -> tensor<2x2xf32>
+  %w1 = "onnx.Constant"() {value = dense<[[5, 7], [6, 8]]> : tensor<2x2xi8>, onnx.initializer} : () -> tensor<2x2xi8>
+  %s1 = "onnx.Constant"() {value = dense<1.0> : tensor<f32>, onnx.initializer} : () -> tensor<f32>
+  %z1 = "onnx.Constant"() {value = dense<0> : tensor<i8>, onnx.initializer} : () -> tensor<i8>
+  %0 = "onnx.MatMul"(%x, %w0) : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  // CHECK: "onnx.Relu"{{.*}}#htp.tag<"act", evidence = "alignment"
+  %1 = "onnx.Relu"(%0) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  // CHECK: "onnx.DynamicQuantizeLinear"
+  // CHECK-NOT: htp.tag
+  %q, %s, %z = "onnx.DynamicQuantizeLinear"(%1) : (tensor<1x2xf32>) -> (tensor<1x2xui8>, tensor<f32>, tensor<ui8>)
+  // CHECK: "onnx.Mul"
+  // CHECK-NOT: htp.tag
+  %scale = "onnx.Mul"(%s, %s1) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  // CHECK: "onnx.MatMulInteger"{{.*}}#htp.tag<"second", evidence = "alignment"
+  %2 = "onnx.MatMulInteger"(%q, %w1, %z, %z1) : (tensor<1x2xui8>, tensor<2x2xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x2xi32>
+  // CHECK: "onnx.Cast"{{.*}}#htp.tag<"second", evidence = "alignment"
+  %3 = "onnx.Cast"(%2) {to = f32} : (tensor<1x2xi32>) -> tensor<1x2xf32>
+  // CHECK: "onnx.Mul"{{.*}}#htp.tag<"second", evidence = "alignment"
+  %4 = "onnx.Mul"(%3, %scale) : (tensor<1x2xf32>, tensor<f32>) -> tensor<1x2xf32>
+  // CHECK: "onnx.Relu"{{.*}}#htp.tag<"act", call = 1, evidence = "alignment"
+  %5 = "onnx.Relu"(%4) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %6 = "onnx.Add"(%5, %1) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
+  return %6 : tensor<1x2xf32>
+}

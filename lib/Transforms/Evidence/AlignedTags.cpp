@@ -92,6 +92,16 @@ void AlignedTags::tag(Operation *op, const AlignedNode &node) {
                           confidence, "", contexts));
 }
 
+void AlignedTags::write(Operation *op, const AlignedNode &node) {
+  if (node.best.module < 0)
+    return;
+  TagAttr existing = getTag(op);
+  if (existing && existing.getEvidence() != "parameter")
+    addCall(op, existing, node);
+  else
+    tag(op, node);
+}
+
 void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
   for (auto [op, own] : llvm::zip(model.operations, result.nodes)) {
     // A body runs where the node that holds it runs, unless a parameter says
@@ -100,14 +110,10 @@ void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
     auto holder = model.nodeOf.find(op->getParentOp());
     if (holder != model.nodeOf.end() && !own.anchored)
       node.best = result.nodes[holder->second].best;
-    if (node.best.module < 0)
-      continue;
-    TagAttr existing = getTag(op);
-    if (existing && existing.getEvidence() != "parameter")
-      addCall(op, existing, node);
-    else
-      tag(op, node);
+    write(op, node);
   }
+  for (auto [op, node] : model.ends)
+    write(op, result.nodes[node]);
 }
 
 LogicalResult AlignedTags::run() {

@@ -51,6 +51,7 @@ private:
   void setPriors(ModelGraph &model);
   mlir::LogicalResult check(const ModelGraph &model, const Alignment &result);
   void write(const ModelGraph &model, const Alignment &result);
+  void write(mlir::Operation *op, const AlignedNode &node);
   void tag(mlir::Operation *op, const AlignedNode &node);
   void addCall(mlir::Operation *op, TagAttr tag, const AlignedNode &node);
 

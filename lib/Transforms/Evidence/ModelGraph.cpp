@@ -64,6 +64,7 @@ private:
   void addOperation(Operation *op);
   void addConstant(Operation *op, Attribute tensor);
   void addNode(Operation *op);
+  int32_t seenThrough(Operation *op);
   void readFusion(Operation *op, GraphNode &node);
 
   ModelGraph &result;
@@ -116,6 +117,17 @@ void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
     content.values = hashValues(*bytes, *element);
 }
 
+/// The operator on floats that an operator on quantized tensors stands for:
+/// MatMul for MatMulInteger, Conv for QLinearConv.
+static StringRef plainOperator(Operation *op) {
+  StringRef type = getOpType(op), plain = type;
+  plain.consume_back("ToFloat");
+  bool quantized = plain.consume_back("Integer") ||
+                   plain.consume_front("QLinear") ||
+                   plain.consume_front("DynamicQuantize");
+  return quantized && !plain.empty() ? plain : type;
+}
+
 /// What an optimizer or a quantizer says about an op that does several things.
 void GraphBuilder::readFusion(Operation *op, GraphNode &node) {
   if (auto activation = op->getAttrOfType<StringAttr>("activation"))
@@ -129,7 +141,7 @@ void GraphBuilder::addNode(Operation *op) {
   SmallVector<ElementKind> kinds;
   {
     GraphNode &node = graph.nodes.emplace_back();
-    node.op = getOpType(op);
+    node.op = plainOperator(op);
     node.name = getNodeName(op);
     readFusion(op, node);
     for (Value operand : op->getOperands()) {
@@ -153,6 +165,52 @@ void GraphBuilder::addNode(Operation *op) {
   }
   result.operations.push_back(op);
   result.nodeOf[op] = index;
+}
+
+static bool isAboutEncoding(Value value);
+
+/// Whether `op` only joins scales: that of a tensor which was quantized on the
+/// way, and that of a weight.
+static bool isAboutEncoding(Operation *op) {
+  return getOpType(op) == "Mul" &&
+         llvm::any_of(op->getOperands(),
+                      [](Value scale) { return isAboutEncoding(scale); }) &&
+         llvm::all_of(op->getOperands(), [](Value scale) {
+           Operation *maker = scale.getDefiningOp();
+           return isAboutEncoding(scale) || (maker && isInitializer(maker));
+         });
+}
+
+/// Whether `value` says how a tensor was quantized on the way, and is no tensor
+/// of the model.
+static bool isAboutEncoding(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return false;
+  bool isScale = getOpType(result.getOwner()) == "DynamicQuantizeLinear" &&
+                 result.getResultNumber() > 0;
+  return isScale || isAboutEncoding(result.getOwner());
+}
+
+/// The value that `op` passes on in another encoding, or -1. The weights and
+/// activations of a quantized model are those of the model.
+int32_t GraphBuilder::seenThrough(Operation *op) {
+  int32_t source = op->getNumOperands() ? use(op->getOperand(0)) : -1;
+  if (source < 0)
+    return -1;
+  auto type = [](Operation *op) { return op ? getOpType(op) : StringRef(); };
+  bool passesOn =
+      llvm::StringSwitch<bool>(type(op))
+          .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
+          .Case("DynamicQuantizeLinear", true)
+          .Case("Identity", graph.values[source].constant >= 0)
+          // What a dynamically quantized product is brought back to floats by.
+          .Case("Cast",
+                type(op->getOperand(0).getDefiningOp()).ends_with("Integer"))
+          .Case("Mul",
+                op->getNumOperands() == 2 && isAboutEncoding(op->getOperand(1)))
+          .Default(false);
+  return passesOn ? source : -1;
 }
 
 void GraphBuilder::addOperation(Operation *op) {
@@ -182,18 +240,17 @@ void GraphBuilder::addOperation(Operation *op) {
     return addConstant(op, {});
   if (!isNode(op))
     return;
-  // The weights and activations of a quantized model are those of the model.
-  int32_t source = op->getNumOperands() ? use(op->getOperand(0)) : -1;
-  StringRef type = getOpType(op);
-  bool recodes = type == "QuantizeLinear" || type == "DequantizeLinear" ||
-                 type == "DynamicQuantizeLinear";
-  bool copies =
-      type == "Identity" && source >= 0 && graph.values[source].constant >= 0;
-  if (source >= 0 && (recodes || copies)) {
-    for (Value made : op->getResults())
-      values[made] = source;
+  if (int32_t source = seenThrough(op); source >= 0) {
+    values[op->getResult(0)] = source;
+    // It ends what a node does; to quantize is for who reads it.
+    auto maker = result.nodeOf.find(op->getOperand(0).getDefiningOp());
+    if (maker != result.nodeOf.end() &&
+        !getOpType(op).ends_with("QuantizeLinear"))
+      result.ends.push_back({op, result.nodeOf[op] = maker->second});
     return;
   }
+  if (isAboutEncoding(op))
+    return;
   addNode(op);
 }
 

@@ -19,7 +19,8 @@ namespace htp {
 /// The graph of one function. Bodies of nodes (If, Loop, Scan) are part of it:
 /// their nodes come before the node that holds them. Constants are values;
 /// what only copies a tensor or changes its encoding (Identity of a constant,
-/// QuantizeLinear, DequantizeLinear) is neither: it is looked through.
+/// QuantizeLinear, DequantizeLinear) is neither: it is looked through. So are
+/// the scales of tensors that are quantized on the way.
 struct ModelGraph {
   /// `sizes`: the element counts of the tensors whose contents matter; others
   /// are not read.
@@ -29,6 +30,9 @@ struct ModelGraph {
   Graph graph;
   /// The operation of each node.
   std::vector<mlir::Operation *> operations;
+  /// Operations that bring a node's quantized result back to floats, and the
+  /// node: they are its part.
+  std::vector<std::pair<mlir::Operation *, int32_t>> ends;
   llvm::DenseMap<mlir::Operation *, int32_t> nodeOf;
 };
 
