@@ -11,6 +11,7 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/TreeJSON.h"
+#include "HTP/Support/Parallel.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -19,6 +20,9 @@
 using namespace mlir;
 
 namespace htp {
+
+/// Of the model: its module tree.
+static constexpr StringLiteral kTreeKey = "htp.hierarchy";
 
 using NodeVisitor = llvm::function_ref<void(Operation *, const Metadata &)>;
 using ArgumentVisitor =
@@ -65,7 +69,7 @@ void removeEmbeddedTags(mlir::ModuleOp module) {
 }
 
 llvm::Expected<std::optional<ModuleTree>> embeddedTree(mlir::ModuleOp module) {
-  StringAttr text = getMetadata(module, "htp.hierarchy");
+  StringAttr text = getMetadata(module, kTreeKey);
   if (!text)
     return std::nullopt;
   llvm::Expected<ModuleTree> tree = treeFromJSON(text);
@@ -162,13 +166,9 @@ LogicalResult liftTags(mlir::ModuleOp module) {
 FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
   if (HierarchyOp hierarchy = findHierarchy(module))
     return std::optional(fromIR(hierarchy));
-  llvm::Expected<std::optional<ModuleTree>> tree = embeddedTree(module);
-  if (!tree)
-    return module.emitError("the module tree in the model's metadata: ")
-           << llvm::toString(tree.takeError());
-  if (!*tree)
+  StringAttr text = getMetadata(module, kTreeKey);
+  if (!text)
     return std::optional<ModuleTree>();
-  liftCallRecords(module);
   Tagger tagger;
   auto liftNode = [&](Operation *op, const Metadata &metadata) {
     if (!isInitializer(op)) {
@@ -183,9 +183,17 @@ FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
     if (StringAttr path = metadata.find(kParameterAttr))
       function.setArgAttr(i, kParameterAttr, path);
   };
-  takeEmbedded(module, liftNode, liftArgument);
+  std::optional<llvm::Expected<ModuleTree>> tree;
+  together([&] { tree.emplace(treeFromJSON(text)); },
+           [&] {
+             liftCallRecords(module);
+             takeEmbedded(module, liftNode, liftArgument);
+           });
+  if (!*tree)
+    return module.emitError("the module tree in the model's metadata: ")
+           << llvm::toString(tree->takeError());
   toIR(**tree, module);
-  return std::move(*tree);
+  return std::optional(std::move(**tree));
 }
 
 } // namespace htp
