@@ -64,8 +64,11 @@ void htp::Tagger::setTag(Operation *op, TagAttr tag) {
     --known;
     *known = {tag, op->getDiscardableAttrDictionary(), op->getLoc()};
   } else {
-    bool alone = known->attributes.size() == 1;
-    if (alone && op->getRawDictionaryAttrs().empty())
+    auto onlyTag = [](DictionaryAttr attributes) {
+      return attributes.size() == 1 && attributes.contains(kTagAttr);
+    };
+    DictionaryAttr own = op->getRawDictionaryAttrs();
+    if (onlyTag(known->attributes) && (own.empty() || onlyTag(own)))
       op->setDiscardableAttrs(known->attributes);
     else
       op->setDiscardableAttr(kTagAttr, tag);

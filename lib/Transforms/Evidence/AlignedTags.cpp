@@ -87,9 +87,10 @@ void AlignedTags::tag(Operation *op, const AlignedNode &node) {
                                         std::min(1 - confidence, 0.5)));
   bool byParameter = node.anchored && !program.sameNames;
   ++(byParameter ? numByParameter : numAligned);
-  setTag(op, TagAttr::get(context, pathOf(node.best.module), node.best.call,
-                          byParameter ? StringRef("parameter") : evidence,
-                          confidence, "", contexts));
+  tagger.setTag(op,
+                TagAttr::get(context, pathOf(node.best.module), node.best.call,
+                             byParameter ? StringRef("parameter") : evidence,
+                             confidence, "", contexts));
 }
 
 void AlignedTags::write(Operation *op, const AlignedNode &node) {

@@ -62,6 +62,7 @@ private:
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;
   std::vector<ModulePlace> places;
+  Tagger tagger;
 };
 
 } // namespace htp
