@@ -64,6 +64,7 @@ private:
   void addOperation(Operation *op);
   void addConstant(Operation *op, Attribute tensor);
   void addNode(Operation *op);
+  bool addScales(Operation *op);
   int32_t seenThrough(Operation *op);
   void readFusion(Operation *op, GraphNode &node);
 
@@ -71,6 +72,7 @@ private:
   Graph &graph;
   const DenseSet<int64_t> &sizes;
   DenseMap<Value, int32_t> values;
+  DenseSet<Value> scales;
 };
 
 } // namespace
@@ -167,29 +169,25 @@ void GraphBuilder::addNode(Operation *op) {
   result.nodeOf[op] = index;
 }
 
-static bool isAboutEncoding(Value value);
-
-/// Whether `op` only joins scales: that of a tensor which was quantized on the
-/// way, and that of a weight.
-static bool isAboutEncoding(Operation *op) {
-  return getOpType(op) == "Mul" &&
-         llvm::any_of(op->getOperands(),
-                      [](Value scale) { return isAboutEncoding(scale); }) &&
-         llvm::all_of(op->getOperands(), [](Value scale) {
-           Operation *maker = scale.getDefiningOp();
-           return isAboutEncoding(scale) || (maker && isInitializer(maker));
-         });
-}
-
-/// Whether `value` says how a tensor was quantized on the way, and is no tensor
-/// of the model.
-static bool isAboutEncoding(Value value) {
-  auto result = dyn_cast<OpResult>(value);
-  if (!result)
-    return false;
-  bool isScale = getOpType(result.getOwner()) == "DynamicQuantizeLinear" &&
-                 result.getResultNumber() > 0;
-  return isScale || isAboutEncoding(result.getOwner());
+/// Notes which results of `op` say how a tensor was quantized on the way, and
+/// are no tensors of the model; returns whether that is all that `op` makes.
+bool GraphBuilder::addScales(Operation *op) {
+  if (getOpType(op) == "DynamicQuantizeLinear")
+    scales.insert_range(op->getResults().drop_front());
+  // The scale of a tensor joined with that of a weight.
+  auto isScale = [&](Value value) { return scales.contains(value); };
+  auto isWeight = [](Value value) {
+    Operation *maker = value.getDefiningOp();
+    return maker && isInitializer(maker);
+  };
+  bool joins = getOpType(op) == "Mul" &&
+               llvm::any_of(op->getOperands(), isScale) &&
+               llvm::all_of(op->getOperands(), [&](Value value) {
+                 return isScale(value) || isWeight(value);
+               });
+  if (joins)
+    scales.insert_range(op->getResults());
+  return joins;
 }
 
 /// The value that `op` passes on in another encoding, or -1. The weights and
@@ -208,7 +206,7 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
           .Case("Cast",
                 type(op->getOperand(0).getDefiningOp()).ends_with("Integer"))
           .Case("Mul",
-                op->getNumOperands() == 2 && isAboutEncoding(op->getOperand(1)))
+                op->getNumOperands() == 2 && scales.contains(op->getOperand(1)))
           .Default(false);
   return passesOn ? source : -1;
 }
@@ -240,6 +238,8 @@ void GraphBuilder::addOperation(Operation *op) {
     return addConstant(op, {});
   if (!isNode(op))
     return;
+  if (addScales(op))
+    return;
   if (int32_t source = seenThrough(op); source >= 0) {
     values[op->getResult(0)] = source;
     // It ends what a node does; to quantize is for who reads it.
@@ -249,8 +249,6 @@ void GraphBuilder::addOperation(Operation *op) {
       result.ends.push_back({op, result.nodeOf[op] = maker->second});
     return;
   }
-  if (isAboutEncoding(op))
-    return;
   addNode(op);
 }
 
