@@ -9,6 +9,10 @@
 // outputs, its metadata) are properties. Book-keeping does not take part in
 // comparisons: two nodes that compute the same are equal whatever they are
 // called.
+//
+// What each node has of its own (its names, its metadata) is no entry of the
+// dictionary: nearly all nodes then share one of a few dictionaries. MLIR keeps
+// every dictionary for ever, in a table that gets slower as it grows.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
@@ -39,6 +43,14 @@ static const llvm::StringSet<> &bookkeeping() {
   static const auto *names =
       new llvm::StringSet<>(llvm::from_range, kBookkeeping);
   return *names;
+}
+
+/// Those that each node has of its own.
+static constexpr llvm::StringLiteral kNotes[] = {kMetadataProps, kNodeName,
+                                                 kOutputNames};
+
+bool htp::onnx::isNote(StringRef name) {
+  return llvm::is_contained(kNotes, name);
 }
 
 static bool isBookkeeping(StringRef name) {
@@ -112,6 +124,19 @@ void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
 //===----------------------------------------------------------------------===//
 
 namespace {
+struct Properties {
+  std::array<Attribute, std::size(kNotes)> notes; ///< null where there is none
+  DictionaryAttr attributes; ///< all others; null until there is one
+
+  Attribute *findNote(StringRef name) {
+    const auto *it = llvm::find(kNotes, name);
+    return it == std::end(kNotes) ? nullptr : &notes[it - std::begin(kNotes)];
+  }
+  bool hasNotes() const {
+    return llvm::any_of(notes, [](Attribute note) { return bool(note); });
+  }
+};
+
 class SchemaOp : private SelfOwningTypeID, public OperationName::Impl {
 public:
   SchemaOp(StringRef name, const OperatorSchemas &schemas, Dialect *dialect)
@@ -122,6 +147,8 @@ public:
       inherent.insert_range(version.attributes);
       hasGraphs |= !version.graphs.empty();
     }
+    for (StringRef note : kNotes)
+      noteNames.push_back(StringAttr::get(dialect->getContext(), note));
     interfaceMap.insertModels<BytecodeModel, ResultNames>();
     // One with graphs depends on what they do, too, and MLIR looks there.
     if (!schemas.isRandom)
@@ -156,49 +183,60 @@ public:
   void printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) override;
 
   //===--------------------------------------------------------------------===//
-  // Properties: a dictionary
+  // Properties
   //===--------------------------------------------------------------------===//
 
-  static DictionaryAttr &dict(OpaqueProperties properties) {
-    return *properties.as<DictionaryAttr *>();
+  static Properties &get(OpaqueProperties properties) {
+    return *properties.as<Properties *>();
+  }
+  static Properties &get(Operation *op) {
+    return get(op->getPropertiesStorage());
   }
 
   std::optional<Attribute> getInherentAttr(Operation *op,
                                            StringRef name) override {
     // Asked for every attribute of every dialect: a look at the first letters
     // saves most searches.
-    const llvm::StringSet<> &names =
-        name.starts_with("onnx") ? bookkeeping() : inherent;
-    if (!names.contains(name))
+    bool maybeOurs = name.starts_with("onnx");
+    if (Attribute *note = maybeOurs ? get(op).findNote(name) : nullptr)
+      return *note;
+    if (!(maybeOurs ? bookkeeping() : inherent).contains(name))
       return std::nullopt;
-    DictionaryAttr attrs = dict(op->getPropertiesStorage());
+    DictionaryAttr attrs = get(op).attributes;
     return attrs ? attrs.get(name) : Attribute();
   }
   void setInherentAttr(Operation *op, StringAttr name,
                        Attribute value) override {
-    DictionaryAttr &attrs = dict(op->getPropertiesStorage());
-    NamedAttrList list(attrs);
+    Properties &own = get(op);
+    if (Attribute *note = own.findNote(name)) {
+      *note = value;
+      return;
+    }
+    NamedAttrList list(own.attributes);
     if (value)
       list.set(name, value);
     else
       list.erase(name);
-    attrs = list.getDictionary(op->getContext());
+    own.attributes = list.getDictionary(op->getContext());
   }
   void populateInherentAttrs(Operation *op, NamedAttrList &attrs) override {
-    if (DictionaryAttr own = dict(op->getPropertiesStorage()))
+    if (DictionaryAttr own = get(op).attributes)
       attrs.append(own.getValue());
+    for (auto [name, note] : llvm::zip_equal(noteNames, get(op).notes))
+      if (note)
+        attrs.append(name, note);
   }
   LogicalResult
   verifyInherentAttrs(OperationName, NamedAttrList &,
                       function_ref<InFlightDiagnostic()>) override {
     return success();
   }
-  int getOpPropertyByteSize() override { return sizeof(DictionaryAttr); }
+  int getOpPropertyByteSize() override { return sizeof(Properties); }
   void initProperties(OperationName, OpaqueProperties storage,
                       OpaqueProperties init) override {
-    new (storage.as<DictionaryAttr *>()) DictionaryAttr();
+    new (storage.as<Properties *>()) Properties();
     if (init)
-      dict(storage) = dict(init);
+      get(storage) = get(init);
   }
   void deleteProperties(OpaqueProperties) override {}
   void populateDefaultProperties(OperationName, OpaqueProperties) override {}
@@ -209,27 +247,30 @@ public:
     auto attrs = dyn_cast_or_null<DictionaryAttr>(attr);
     if (!attrs)
       return emitError() << "expects a dictionary of attributes";
-    if (!dict(properties)) {
-      dict(properties) = attrs;
-      return success();
-    }
-    // The parser comes here after it has set the attributes in braces, some of
-    // which are properties too.
-    NamedAttrList all(dict(properties));
+    // Added to what is there: the parser comes here after it has set the
+    // attributes in braces, some of which are properties too.
+    Properties &own = get(properties);
+    NamedAttrList others(own.attributes);
     for (NamedAttribute entry : attrs)
-      all.set(entry.getName(), entry.getValue());
-    dict(properties) = all.getDictionary(attrs.getContext());
+      if (Attribute *note = own.findNote(entry.getName()))
+        *note = entry.getValue();
+      else
+        others.set(entry.getName(), entry.getValue());
+    own.attributes = others.getDictionary(attrs.getContext());
     return success();
   }
   Attribute getPropertiesAsAttr(Operation *op) override {
-    DictionaryAttr attrs = dict(op->getPropertiesStorage());
-    return attrs && !attrs.empty() ? attrs : DictionaryAttr();
+    NamedAttrList attrs;
+    populateInherentAttrs(op, attrs);
+    return attrs.empty() ? DictionaryAttr()
+                         : attrs.getDictionary(op->getContext());
   }
   void copyProperties(OpaqueProperties to, OpaqueProperties from) override {
-    dict(to) = dict(from);
+    get(to) = get(from);
   }
   bool compareProperties(OpaqueProperties lhs, OpaqueProperties rhs) override {
-    return dict(lhs) == dict(rhs) || semantics(lhs) == semantics(rhs);
+    return get(lhs).attributes == get(rhs).attributes ||
+           semantics(lhs) == semantics(rhs);
   }
   llvm::hash_code hashProperties(OpaqueProperties properties) override {
     auto attrs = semantics(properties);
@@ -240,7 +281,7 @@ private:
   /// The attributes that say what the node computes.
   static SmallVector<NamedAttribute> semantics(OpaqueProperties properties) {
     SmallVector<NamedAttribute> attrs;
-    if (DictionaryAttr all = dict(properties))
+    if (DictionaryAttr all = get(properties).attributes)
       llvm::copy_if(all, std::back_inserter(attrs), [](NamedAttribute attr) {
         return !isBookkeeping(attr.getName());
       });
@@ -249,6 +290,7 @@ private:
 
   const OperatorSchemas &schemas;
   llvm::StringSet<> inherent;
+  SmallVector<StringAttr> noteNames; ///< as kNotes
   bool hasGraphs = false;
 };
 
@@ -303,32 +345,34 @@ OperationName::ParseAssemblyFn SchemaOp::getParseAssemblyFn() {
 }
 
 /// Whether the short form of a constant says all.
-static bool isPlainConstant(Operation *op, DictionaryAttr properties) {
-  if (op->getName().getStringRef() != "onnx.Constant" || !properties ||
-      properties.size() != 1 || !op->getDiscardableAttrs().empty() ||
-      op->getNumResults() != 1 || op->getNumOperands() != 0)
+static bool isPlainConstant(Operation *op, const Properties &properties) {
+  DictionaryAttr attributes = properties.attributes;
+  if (op->getName().getStringRef() != "onnx.Constant" || !attributes ||
+      attributes.size() != 1 || properties.hasNotes() ||
+      !op->getDiscardableAttrs().empty() || op->getNumResults() != 1 ||
+      op->getNumOperands() != 0)
     return false;
-  auto value = properties.getAs<ElementsAttr>("value");
+  auto value = attributes.getAs<ElementsAttr>("value");
   return value && value.getType() == op->getResult(0).getType();
 }
 
 /// The generic form, with the book-keeping where onnx-mlir has it: among the
 /// discardable attributes.
 void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
-  DictionaryAttr properties = dict(op->getPropertiesStorage());
-  if (isPlainConstant(op, properties)) {
+  if (isPlainConstant(op, get(op))) {
     printer << "onnx.Constant ";
-    printer.printAttribute(properties.get("value"));
+    printer.printAttribute(get(op).attributes.get("value"));
     return;
   }
   printer << '"' << op->getName() << "\"(";
   printer.printOperands(op->getOperands());
   printer << ')';
+  NamedAttrList properties;
+  populateInherentAttrs(op, properties);
   SmallVector<NamedAttribute> inherentAttrs, others;
-  if (properties)
-    for (NamedAttribute attr : properties)
-      (bookkeeping().contains(attr.getName()) ? others : inherentAttrs)
-          .push_back(attr);
+  for (NamedAttribute attr : properties)
+    (bookkeeping().contains(attr.getName()) ? others : inherentAttrs)
+        .push_back(attr);
   llvm::append_range(others, op->getDiscardableAttrs());
   llvm::sort(others);
   if (!inherentAttrs.empty()) {

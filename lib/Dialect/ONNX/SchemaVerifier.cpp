@@ -121,15 +121,9 @@ static LogicalResult verifyAttribute(Operation *op, const OpSchema &schema,
 }
 
 static LogicalResult verifyAttributes(Operation *op, const OpSchema &schema) {
-  if (auto own =
-          dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()))
-    for (NamedAttribute attr : own)
-      if (failed(verifyAttribute(op, schema, attr)))
-        return failure();
-  for (NamedAttribute attr : op->getDiscardableAttrs())
-    if (failed(verifyAttribute(op, schema, attr)))
-      return failure();
-  return success();
+  return success(llvm::all_of(getAllAttrs(op), [&](NamedAttribute attr) {
+    return succeeded(verifyAttribute(op, schema, attr));
+  }));
 }
 
 /// Names of the attributes that stand in the rest (`onnx.attributes`), in the

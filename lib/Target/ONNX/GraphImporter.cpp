@@ -3,6 +3,7 @@
 #include "GraphImporter.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/IR/Schema.h"
 #include "Types.h"
 
 using namespace mlir;
@@ -304,15 +305,24 @@ void GraphImporter::importValueInfos(const ValueInfos &infos, GraphInfo &info) {
 }
 
 /// Left to MLIR, each property would be set on its own: as many dictionaries
-/// that nobody needs as the operation has properties.
+/// that nobody needs as the operation has properties. What is no entry of a
+/// dictionary is set on its own.
 Operation *GraphImporter::create(OperationState &state) {
   ArrayRef<StringAttr> inherent = state.name.getAttributeNames();
-  NamedAttrList properties, discardable;
-  for (NamedAttribute attr : state.attributes)
-    (llvm::is_contained(inherent, attr.getName()) ? properties : discardable)
-        .append(attr);
+  NamedAttrList notes, properties, discardable;
+  for (NamedAttribute attr : state.attributes) {
+    if (!llvm::is_contained(inherent, attr.getName()))
+      discardable.append(attr);
+    else if (htp::onnx::isNote(attr.getName()))
+      notes.append(attr);
+    else
+      properties.append(attr);
+  }
   state.attributes = std::move(discardable);
   if (!properties.empty())
     state.propertiesAttr = properties.getDictionary(context);
-  return builder.create(state);
+  Operation *op = builder.create(state);
+  for (NamedAttribute note : notes)
+    op->setInherentAttr(note.getName(), note.getValue());
+  return op;
 }

@@ -5,6 +5,8 @@
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "onnx/defs/schema.h"
 #include "gtest/gtest.h"
 
@@ -65,4 +67,35 @@ TEST(Schema, RegistryAnswersLikeTheLibrary) {
 TEST(Schema, RandomOperatorsAreKnown) {
   EXPECT_TRUE(findOperator("RandomNormal")->isRandom);
   EXPECT_FALSE(findOperator("MatMul")->isRandom);
+}
+
+TEST(SchemaOp, NotesAreProperties) {
+  mlir::MLIRContext context;
+  context.loadDialect<ONNXDialect>();
+  mlir::Builder builder(&context);
+  auto make = [&](llvm::StringRef name) {
+    mlir::OperationState state(builder.getUnknownLoc(), "onnx.Softmax");
+    state.propertiesAttr = builder.getDictionaryAttr(
+        {builder.getNamedAttr("axis", builder.getI64IntegerAttr(1)),
+         builder.getNamedAttr(kNodeName, builder.getStringAttr(name))});
+    return mlir::OwningOpRef<mlir::Operation *>(mlir::Operation::create(state));
+  };
+  auto a = make("a"), b = make("b");
+  auto before = llvm::cast<mlir::DictionaryAttr>(a->getPropertiesAsAttribute());
+  EXPECT_EQ(before.size(), 2u);
+  EXPECT_EQ(a->getAttr(kNodeName), builder.getStringAttr("a"));
+  EXPECT_TRUE(a->getName().compareOpProperties(a->getPropertiesStorage(),
+                                               b->getPropertiesStorage()));
+
+  auto names = builder.getStrArrayAttr({"y"});
+  a->setAttr(kOutputNames, names);
+  EXPECT_EQ(a->getAttr(kOutputNames), names);
+  EXPECT_TRUE(a->getDiscardableAttrs().empty());
+  EXPECT_EQ(a->removeAttr(kOutputNames), names);
+  EXPECT_EQ(a->getPropertiesAsAttribute(), before);
+
+  a->setAttr("axis", builder.getI64IntegerAttr(0));
+  EXPECT_EQ(a->getAttr(kNodeName), builder.getStringAttr("a"));
+  EXPECT_FALSE(a->getName().compareOpProperties(a->getPropertiesStorage(),
+                                                b->getPropertiesStorage()));
 }
