@@ -5,7 +5,7 @@
                          [--rounds 3] [--check]
 
 Both sides take turns in one process, so that a busy moment hits both; the medians are compared, of
-the time on the clock and of processor time, children included. Tagging is what htp-opt takes with
+the time on the clock and of processor time, children included. Tagging is what htp-onnx takes with
 --htp-tag beyond what it takes to read and write the same model, as processor time. BERT with random weights: `tiny` has
 2 layers of 128 (18 MB), `small` 4 layers of 512 (115 MB), `base` 12 layers of 768 (438 MB); --corpus
 are the architectures of evaluation/corpus instead, toys of 2 to 4 layers each, and their sum. With
@@ -98,8 +98,8 @@ def tagging(folder):
 
     source, target = folder / "plain.onnx", folder / "again.onnx"
     trace = f"--htp-tag=trace={folder / 'tagged.trace.json'}"
-    _, plain, _ = measured(lambda: native.run("htp-opt", source, "-o", target))
-    _, tagged, _ = measured(lambda: native.run("htp-opt", source, trace, "-o", target))
+    _, plain, _ = measured(lambda: native.run("htp-onnx", source, "-o", target))
+    _, tagged, _ = measured(lambda: native.run("htp-onnx", source, trace, "-o", target))
     return tagged - plain
 
 

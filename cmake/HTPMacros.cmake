@@ -1,6 +1,7 @@
-# How HTP's libraries and programs are declared. All of them link the shared
-# libMLIR and libLLVM; LLVM is built with RTTI and without exceptions, so
-# exceptions are on only where protobuf, ONNX or LibTorch need them.
+# How HTP's libraries and programs are declared. They link the shared libMLIR
+# and libLLVM, unless a program says ARCHIVES; LLVM is built with RTTI and
+# without exceptions, so exceptions are on only where protobuf, ONNX or LibTorch
+# need them.
 
 include(GNUInstallDirs)
 
@@ -25,16 +26,36 @@ function(htp_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  # The program that links the library decides.
+  foreach(shared MLIR LLVM)
+    list(APPEND ARG_LINK_LIBS "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:HTP_ARCHIVES>>>:${shared}>")
+  endforeach()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
   install(TARGETS ${name} EXPORT HTPTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# htp_add_tool(NAME source... [EXCEPTIONS] [LINK_LIBS library...])
+# What HTP itself uses of MLIR and LLVM, users before what they use. Named by
+# file, because as targets they ask for the shared libLLVM.
+set(HTP_LLVM_ARCHIVES
+  MLIROptLib MLIRDebug MLIRObservers MLIRPluginsLib MLIRRemarkStreamer MLIRIRDL MLIRParser
+  MLIRAsmParser MLIRBytecodeReader MLIRBytecodeWriter MLIRBytecodeOpInterface MLIRFuncDialect
+  MLIRCallInterfaces MLIRControlFlowInterfaces MLIRFunctionInterfaces MLIRInferTypeOpInterface
+  MLIRSideEffectInterfaces MLIRPass MLIRIR MLIRSupport
+  LLVMRemarks LLVMBitstreamReader LLVMSupport LLVMDemangle)
+list(TRANSFORM HTP_LLVM_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+
+# htp_add_tool(NAME source... [ARCHIVES] [EXCEPTIONS] [LINK_LIBS library...])
 function(htp_add_tool name)
-  cmake_parse_arguments(ARG "EXCEPTIONS" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "ARCHIVES;EXCEPTIONS" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   htp_compile_options(${name} "${ARG_EXCEPTIONS}")
-  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  if(ARG_ARCHIVES)
+    set_target_properties(${name} PROPERTIES HTP_ARCHIVES ON)
+    target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${HTP_LLVM_ARCHIVES})
+    target_link_options(${name} PRIVATE -Wl,--gc-sections)
+  else()
+    target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  endif()
   # Installed, it finds the LLVM that it was linked with.
   set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -36,5 +36,5 @@ list(APPEND CMAKE_PREFIX_PATH "/usr/lib/llvm-22" "${onnx}")
 # The programs lie in htp/bin, LibTorch in torch/lib beside htp.
 function(htp_install_wheel)
   set_target_properties(htp-trace PROPERTIES INSTALL_RPATH "$ORIGIN/../../torch/lib")
-  install(TARGETS htp-opt htp-trace RUNTIME DESTINATION bin COMPONENT python)
+  install(TARGETS htp-opt htp-onnx htp-trace RUNTIME DESTINATION bin COMPONENT python)
 endfunction()

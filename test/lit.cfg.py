@@ -25,6 +25,7 @@ llvm_config.use_default_substitutions()
 tools = [
     # Users' runs verify once, after the last pass; tests after each one.
     ToolSubst("htp-opt", extra_args=["--verify-each"]),
+    "htp-onnx",
     "htp-trace",
     "htp-lsp-server",
     "htp-roundtrip",
@@ -37,6 +38,6 @@ llvm_config.add_tool_substitutions(tools, [config.htp_tools_dir, config.llvm_too
 config.substitutions.append(("%llvm_root", os.path.dirname(config.llvm_tools_dir)))
 if all(
     os.path.exists(os.path.join(config.htp_tools_dir, tool))
-    for tool in ("htp-opt", "htp-trace", "htp-lsp-server")
+    for tool in ("htp-opt", "htp-onnx", "htp-trace", "htp-lsp-server")
 ):
     config.available_features.add("consumer")

@@ -41,6 +41,7 @@ def diagnose() -> list[Finding]:
         Finding("python", True, f"{platform.python_version()} at {sys.executable}", True, "")
     ]
     findings.append(_program("htp-opt", "everything", True))
+    findings.append(_program("htp-onnx", "export", True))
     findings.append(_program("htp-trace", "tagging with a .pt or .pt2 archive", False))
     for package, purpose in PACKAGES.items():
         try:

@@ -87,7 +87,7 @@ def export(
     final_trace = target.with_suffix(".trace.json")
 
     with (
-        native.Standby("htp-opt") as tagger,
+        native.Standby("htp-onnx") as tagger,
         Outputs(target, *([final_trace] if trace else [])) as outputs,
     ):
         for side in sides.paths(target).values():

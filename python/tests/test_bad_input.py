@@ -210,7 +210,7 @@ def test_without_torch(run_htp, source, tmp_path):
 def test_a_missing_program(source, names, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(native, "candidates", lambda name: [])
     assert main(["export", f"{source}:fails", "-o", str(tmp_path / "m.onnx")]) == 1
-    one_error(capsys, "htp-opt was not found", "pip install .", "make build")
+    one_error(capsys, "htp-onnx was not found", "pip install .", "make build")
     for command in (["analyze", str(names)], ["tag", str(names)], ["validate", str(names)]):
         assert main(command) == 1
         assert "htp-opt was not found" in capsys.readouterr().err

@@ -349,7 +349,7 @@ def test_tags_beside_the_model_only(good, tmp_path, capsys):
 def test_doctor(capsys):
     assert main(["doctor", "--json"]) == 0
     findings = {f["name"]: f for f in json.loads(capsys.readouterr().out)["findings"]}
-    assert findings["htp-opt"]["found"] and findings["htp-trace"]["found"]
+    assert all(findings[name]["found"] for name in ("htp-opt", "htp-onnx", "htp-trace"))
 
 
 def test_doctor_without_programs(capsys, monkeypatch):

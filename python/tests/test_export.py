@@ -180,6 +180,6 @@ def test_wrong_arguments(tmp_path):
 
 def test_a_missing_program(tmp_path, monkeypatch):
     monkeypatch.setattr(htp.native, "candidates", lambda name: [])
-    with pytest.raises(htp.MissingProgram, match="htp-opt was not found"):
+    with pytest.raises(htp.MissingProgram, match="htp-onnx was not found"):
         htp.export(Fails(), (torch.ones(1),), tmp_path / "m.onnx")
     assert empty(tmp_path)

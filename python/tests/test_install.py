@@ -53,7 +53,8 @@ def environment(tmp_path_factory):
 def test_without_any_extra(environment, tmp_path, net):
     doctor = run(environment / "htp", "doctor")
     assert doctor.returncode == 0, doctor.stdout
-    assert "site-packages/htp/bin/htp-opt" in doctor.stdout, "the programs come from the wheel"
+    for program in ("htp-opt", "htp-onnx"):
+        assert f"site-packages/htp/bin/{program}" in doctor.stdout, "it comes from the wheel"
     assert "Block.0" in run(environment / "htp", "analyze", net).stdout
     missing = run(environment / "htp", "export", ROOT / "examples/plain.py", cwd=tmp_path)
     assert missing.returncode == 1 and "pip install 'htp[torch]'" in missing.stderr
