@@ -53,7 +53,7 @@ static StringRef lastPart(StringRef scope) {
 // ScopeResolver
 //===----------------------------------------------------------------------===//
 
-ScopeResolver::ScopeResolver(const ModuleTree &tree) : tree(tree) {
+void ScopeResolver::index() const {
   // A module's scope follows from its parent's, which has fewer levels.
   std::vector<std::string> scopes(tree.size());
   std::vector<ModuleId> order = {ModuleTree::root()};
@@ -76,6 +76,8 @@ ScopeResolver::ScopeResolver(const ModuleTree &tree) : tree(tree) {
 }
 
 std::optional<ModuleId> ScopeResolver::lookUp(StringRef scope) const {
+  if (byScope.empty())
+    index();
   auto it = byScope.find(scope);
   if (it != byScope.end())
     return it->second.size() == 1 ? std::optional(it->second.front())

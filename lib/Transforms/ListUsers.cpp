@@ -25,17 +25,23 @@ struct ListUsers : htp::impl::HTPListUsersBase<ListUsers> {
 };
 } // namespace
 
-/// The modules inside of `own` that read the results of `op`, in the order of
-/// the tree. What a body returns, the node that holds the body returns.
-static SmallVector<ModuleId> readersWithin(Operation *op, ModuleId own,
+static bool isBelow(StringRef path, StringRef above) {
+  return above.empty() ? !path.empty()
+                       : path.consume_front(above) && path.starts_with(".");
+}
+
+/// The modules inside of that of `op`'s tag that read its results, in the order
+/// of the tree. What a body returns, the node that holds the body returns.
+static SmallVector<ModuleId> readersWithin(Operation *op, TagAttr own,
                                            const ModuleTree &tree) {
   llvm::SmallSetVector<ModuleId, 4> readers;
   for (Operation *user : op->getUsers()) {
     if (user->hasTrait<OpTrait::IsTerminator>())
       user = user->getParentOp();
     TagAttr tag = getTag(user);
-    auto module = tag ? tree.find(tag.getPath()) : std::nullopt;
-    if (module && *module != own && tree.isAncestorOrSelf(own, *module))
+    if (!tag || tag == own || !isBelow(tag.getPath(), own.getPath()))
+      continue;
+    if (std::optional<ModuleId> module = tree.find(tag.getPath()))
       readers.insert(*module);
   }
   SmallVector<ModuleId> sorted = readers.takeVector();
@@ -49,11 +55,10 @@ void ListUsers::runOnOperation() {
   bool changed = false;
   forEachNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
-    auto own = tag ? tree.find(tag.getPath()) : std::nullopt;
-    if (!own)
+    if (!tag)
       return;
-    SmallVector<ModuleId> readers = readersWithin(op, *own, tree);
-    if (readers.size() < 2)
+    SmallVector<ModuleId> readers = readersWithin(op, tag, tree);
+    if (readers.size() < 2 || !tree.contains(tag.getPath()))
       return;
     ++numShared;
     changed = true;
@@ -68,9 +73,7 @@ void ListUsers::runOnOperation() {
       if (!named.contains(tree[reader].path))
         contexts.push_back(ContextAttr::get(&getContext(), tree[reader].path,
                                             "consumer", rest));
-    setTag(op, TagAttr::get(&getContext(), tag.getPath(), tag.getCall(),
-                            tag.getEvidence(), tag.getConfidenceValue(),
-                            tag.getReason(), contexts));
+    setTag(op, tag.withContexts(contexts));
   });
   if (!changed)
     markAllAnalysesPreserved();

@@ -4,8 +4,6 @@
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
-#include "HTP/Hierarchy/Scopes.h"
-#include "HTP/Hierarchy/TagNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -44,26 +42,30 @@ namedModule(Operation *op, const ScopeResolver &scopes) {
   return std::nullopt;
 }
 
-TagStatistics::TagStatistics(mlir::ModuleOp module, const ModuleTree &tree) {
+void TagCounter::add(Operation *op, TagAttr tag) {
+  ++statistics.nodes;
+  if (!tag)
+    return;
+  ++statistics.tagged;
+  ++statistics.evidence[tag.getEvidence()];
+  double value = std::clamp(tag.getConfidenceValue(), 0.0, 1.0);
+  ++statistics.confidence[std::min<size_t>(
+      9, static_cast<size_t>(value * 10 + 1e-9))];
+  auto named = namedModule(op, scopes);
+  auto id = named ? tree.find(tag.getPath()) : std::nullopt;
+  if (id && inOtherLayer(tags[*id], tags[named->first]))
+    statistics.contaminated.push_back(
+        {op, tree[named->first].path, named->second.str()});
+}
+
+TagStatistics countTags(mlir::ModuleOp module, const ModuleTree &tree) {
   TagNames tags(tree);
-  ScopeResolver scopes(tree);
+  TagCounter counter(tree, tags);
   forEachNode(module, [&](Operation *op) {
-    if (!needsTag(op))
-      return;
-    ++nodes;
-    TagAttr tag = getAbsoluteTag(op);
-    if (!tag)
-      return;
-    ++tagged;
-    ++evidence[tag.getEvidence()];
-    double value = std::clamp(tag.getConfidenceValue(), 0.0, 1.0);
-    ++confidence[std::min<size_t>(9, static_cast<size_t>(value * 10 + 1e-9))];
-    auto id = tree.find(tag.getPath());
-    auto named = id ? namedModule(op, scopes) : std::nullopt;
-    if (named && inOtherLayer(tags[*id], tags[named->first]))
-      contaminated.push_back(
-          {op, tree[named->first].path, named->second.str()});
+    if (needsTag(op))
+      counter.add(op, getAbsoluteTag(op));
   });
+  return std::move(counter.statistics);
 }
 
 std::string TagStatistics::summary() const {

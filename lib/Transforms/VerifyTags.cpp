@@ -27,23 +27,25 @@ namespace {
 /// Checks the tags of a model against its tree.
 class TagVerifier {
 public:
-  TagVerifier(HierarchyOp hierarchy, const ModuleTree &tree, bool strict)
-      : hierarchy(hierarchy), strict(strict), tree(tree), tags(tree) {}
+  TagVerifier(HierarchyOp hierarchy, const ModuleTree &tree,
+              const TagNames &tags, bool strict)
+      : hierarchy(hierarchy), strict(strict), tree(tree), tags(tags) {}
 
-  /// Each is true where it holds; it has reported what does not.
-  bool checkNode(Operation *op);
+  /// Each is true where it holds; it has reported what does not. The tag is
+  /// the absolute one.
+  bool checkNode(Operation *op, TagAttr tag);
   bool checkParameter(Operation *op);
 
 private:
   HierarchyOp hierarchy;
   bool strict;
   const ModuleTree &tree;
-  TagNames tags;
+  const TagNames &tags;
 
-  bool checkPath(Operation *op, StringRef path, StringRef what);
-  bool checkCall(Operation *op, TagAttr tag);
+  std::optional<ModuleId> find(Operation *op, StringRef path, StringRef what);
+  bool checkCall(Operation *op, TagAttr tag, ModuleId module);
   bool checkLocation(Operation *op);
-  bool checkOuter(Operation *op, TagAttr tag);
+  bool checkOuter(Operation *op, TagAttr tag, ModuleId module);
 };
 
 struct VerifyTags : htp::impl::HTPVerifyTagsBase<VerifyTags> {
@@ -51,8 +53,8 @@ struct VerifyTags : htp::impl::HTPVerifyTagsBase<VerifyTags> {
   void runOnOperation() override;
 
 private:
-  bool check(HierarchyOp hierarchy, TagVerifier &verifier);
-  void count(const TagStatistics &statistics);
+  bool check(HierarchyOp hierarchy, TagVerifier verifier, TagCounter &counter);
+  void announce(const TagStatistics &statistics);
 };
 } // namespace
 
@@ -69,19 +71,21 @@ static InFlightDiagnostic explain(InFlightDiagnostic diagnostic, Operation *op,
   return diagnostic;
 }
 
-bool TagVerifier::checkPath(Operation *op, StringRef path, StringRef what) {
-  if (tree.contains(path))
-    return true;
+/// The module at `path`; nothing, with an error, where there is none.
+std::optional<ModuleId> TagVerifier::find(Operation *op, StringRef path,
+                                          StringRef what) {
+  if (std::optional<ModuleId> module = tree.find(path))
+    return module;
   auto diagnostic = op->emitOpError(what) << " names the module '" << path
                                           << "', which is not in the tree";
   diagnostic.attachNote(hierarchy.getLoc())
       << "the nearest module of this tree is '" << tree[tree.nearest(path)].path
       << "'";
-  return false;
+  return std::nullopt;
 }
 
-bool TagVerifier::checkCall(Operation *op, TagAttr tag) {
-  int64_t calls = tree[*tree.find(tag.getPath())].calls;
+bool TagVerifier::checkCall(Operation *op, TagAttr tag, ModuleId module) {
+  int64_t calls = tree[module].calls;
   // Code of a module may run without a call of forward().
   if (tag.getCall() >= 0 && tag.getCall() < std::max<int64_t>(calls, 1))
     return true;
@@ -107,13 +111,13 @@ bool TagVerifier::checkLocation(Operation *op) {
 
 /// A node in the body of another (of an If, a Loop, a Scan) is not in another
 /// layer than that one.
-bool TagVerifier::checkOuter(Operation *op, TagAttr tag) {
+bool TagVerifier::checkOuter(Operation *op, TagAttr tag, ModuleId module) {
   Operation *outer = op->getParentOp();
   TagAttr outerTag = isNode(outer) ? getAbsoluteTag(outer) : TagAttr();
-  if (!outerTag || !tree.contains(outerTag.getPath()))
+  auto outerModule = outerTag ? tree.find(outerTag.getPath()) : std::nullopt;
+  if (!outerModule)
     return true;
-  StringRef inside = tags[*tree.find(tag.getPath())];
-  StringRef around = tags[*tree.find(outerTag.getPath())];
+  StringRef inside = tags[module], around = tags[*outerModule];
   if (!inOtherLayer(inside, around))
     return true;
   auto diagnostic = strict ? op->emitOpError() : op->emitWarning();
@@ -124,15 +128,15 @@ bool TagVerifier::checkOuter(Operation *op, TagAttr tag) {
   return !strict;
 }
 
-bool TagVerifier::checkNode(Operation *op) {
-  TagAttr tag = getAbsoluteTag(op);
+bool TagVerifier::checkNode(Operation *op, TagAttr tag) {
   if (!tag) {
     auto diagnostic = op->emitOpError("has no tag, expected one on every node");
     diagnostic.attachNote() << "--htp-propagate-aux-tags tags what has no "
                                "evidence of its own";
     return false;
   }
-  if (!checkPath(op, tag.getPath(), "tag"))
+  std::optional<ModuleId> module = find(op, tag.getPath(), "tag");
+  if (!module)
     return false;
   double confidence = tag.getConfidenceValue();
   if (!(confidence >= 0.0 && confidence <= 1.0)) {
@@ -142,15 +146,16 @@ bool TagVerifier::checkNode(Operation *op) {
     return false;
   }
   for (ContextAttr context : tag.getContexts())
-    if (!checkPath(op, context.getPath(), "a context of the tag"))
+    if (!find(op, context.getPath(), "a context of the tag"))
       return false;
-  return checkCall(op, tag) && checkLocation(op) && checkOuter(op, tag);
+  return checkCall(op, tag, *module) && checkLocation(op) &&
+         checkOuter(op, tag, *module);
 }
 
 bool TagVerifier::checkParameter(Operation *op) {
   if (auto users = op->getAttrOfType<ArrayAttr>(kUsersAttr))
     for (auto user : users.getAsRange<StringAttr>())
-      if (!checkPath(op, user, "attribute 'htp.users'"))
+      if (!find(op, user, "attribute 'htp.users'"))
         return false;
   return true;
 }
@@ -159,15 +164,21 @@ bool TagVerifier::checkParameter(Operation *op) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier &verifier) {
+/// Checks and counts in one go: of a large model, to go through it is what
+/// takes the time.
+bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier verifier,
+                       TagCounter &counter) {
   size_t broken = 0;
   getOperation()->walk([&](Operation *op) {
     if (broken >= kMaxReports)
       return WalkResult::interrupt();
-    if (isInitializer(op))
+    if (isInitializer(op)) {
       broken += !verifier.checkParameter(op);
-    else if (needsTag(op))
-      broken += !verifier.checkNode(op);
+    } else if (needsTag(op)) {
+      TagAttr tag = getAbsoluteTag(op);
+      broken += !verifier.checkNode(op, tag);
+      counter.add(op, tag);
+    }
     return WalkResult::advance();
   });
   if (broken >= kMaxReports)
@@ -176,7 +187,7 @@ bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier &verifier) {
   return broken == 0;
 }
 
-void VerifyTags::count(const TagStatistics &statistics) {
+void VerifyTags::announce(const TagStatistics &statistics) {
   numNodes += statistics.nodes;
   numTagged += statistics.tagged;
   numContaminated += statistics.contaminated.size();
@@ -205,9 +216,10 @@ void VerifyTags::runOnOperation() {
     return signalPassFailure();
   }
   const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
-  TagVerifier verifier(hierarchy, tree, strict);
-  if (!check(hierarchy, verifier))
+  TagNames tags(tree);
+  TagCounter counter(tree, tags);
+  if (!check(hierarchy, TagVerifier(hierarchy, tree, tags, strict), counter))
     return signalPassFailure();
-  count(TagStatistics(module, tree));
+  announce(counter.statistics);
   markAllAnalysesPreserved();
 }

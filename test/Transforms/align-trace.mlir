@@ -43,6 +43,26 @@ func.func @known(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
 
 // -----
 
+// What a parameter told stays as it is where the alignment agrees, with the
+// reason; where it does not, the alignment is right: names may be wrong.
+
+// CHECK-LABEL: @agreed
+func.func @agreed(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %w0 = "onnx.Constant"() {value = dense<[[1.0, 3.0], [2.0, 4.0]]> : tensor<2x2xf32>, onnx.initializer} : () -> tensor<2x2xf32>
+  %w1 = "onnx.Constant"() {value = dense<[[5.0, 7.0], [6.0, 8.0]]> : tensor<2x2xf32>, onnx.initializer} : () -> tensor<2x2xf32>
+  // CHECK: "onnx.MatMul"{{.*}}#htp.tag<"first", evidence = "parameter", confidence = 0.999, reason = "reads first.weight">
+  %0 = "onnx.MatMul"(%x, %w0) {htp.tag = #htp.tag<"first", evidence = "parameter", confidence = 0.999, reason = "reads first.weight">} : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  // CHECK: "onnx.MatMul"{{.*}}#htp.tag<"second", evidence = "parameter"
+  // CHECK-NOT: reads first.weight
+  %2 = "onnx.MatMul"(%1, %w1) {htp.tag = #htp.tag<"first", evidence = "parameter", confidence = 0.999, reason = "reads first.weight">} : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  %3 = "onnx.Relu"(%2) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %4 = "onnx.Add"(%3, %1) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
+  return %4 : tensor<1x2xf32>
+}
+
+// -----
+
 // Fused ops are taken apart: the last of what they replace makes the value.
 
 // CHECK-LABEL: @fused

@@ -41,10 +41,11 @@ std::optional<llvm::StringRef> scopeOf(llvm::StringRef name);
 /// component that is not a number.
 llvm::StringRef scopeComponent(llvm::StringRef path);
 
-/// Resolves scopes against a tree. What could be two modules is none.
+/// Resolves scopes against a tree. What could be two modules is none. Nothing
+/// is indexed before the first scope: many models have none.
 class ScopeResolver {
 public:
-  explicit ScopeResolver(const ModuleTree &tree);
+  explicit ScopeResolver(const ModuleTree &tree) : tree(tree) {}
 
   /// The module of a scope.
   std::optional<ModuleCall> resolve(llvm::StringRef scope) const;
@@ -62,11 +63,12 @@ private:
   const ModuleTree &tree;
   /// Modules by the scope in which they run: through every module above that
   /// runs itself.
-  llvm::StringMap<llvm::SmallVector<ModuleId, 1>> byScope;
+  mutable llvm::StringMap<llvm::SmallVector<ModuleId, 1>> byScope;
   /// Modules by the last part of their scope.
-  llvm::StringMap<llvm::SmallVector<ModuleId, 1>> byComponent;
+  mutable llvm::StringMap<llvm::SmallVector<ModuleId, 1>> byComponent;
   mutable llvm::StringMap<std::optional<ModuleId>> known;
 
+  void index() const;
   std::optional<ModuleId> lookUp(llvm::StringRef scope) const;
   std::optional<ModuleId> search(llvm::StringRef scope) const;
 };

@@ -7,7 +7,8 @@
 #define HTP_TRANSFORMS_TAGSTATISTICS_H
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
-#include "HTP/Hierarchy/ModuleTree.h"
+#include "HTP/Hierarchy/Scopes.h"
+#include "HTP/Hierarchy/TagNames.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -31,9 +32,6 @@ struct TagStatistics {
   std::array<size_t, 10> confidence = {};
   std::vector<Contamination> contaminated;
 
-  /// Counts the nodes of `module` against `tree`.
-  TagStatistics(mlir::ModuleOp module, const ModuleTree &tree);
-
   /// Tagged nodes by all nodes; 1 for a model without nodes.
   double coverage() const {
     return nodes ? static_cast<double>(tagged) / nodes : 1.0;
@@ -42,6 +40,26 @@ struct TagStatistics {
   /// In one line: "nodes 12, tagged 12, evidence: name 10, producer 2, …".
   std::string summary() const;
 };
+
+/// Counts tags against a tree. The tree and its tags must outlive this.
+class TagCounter {
+public:
+  TagCounter(const ModuleTree &tree, const TagNames &tags)
+      : tree(tree), tags(tags), scopes(tree) {}
+
+  /// A node that needs a tag, and its absolute one, or null.
+  void add(mlir::Operation *op, TagAttr tag);
+
+  TagStatistics statistics;
+
+private:
+  const ModuleTree &tree;
+  const TagNames &tags;
+  ScopeResolver scopes;
+};
+
+/// Counts all nodes of `module`.
+TagStatistics countTags(mlir::ModuleOp module, const ModuleTree &tree);
 
 /// Whether two tags name different layers: somewhere they have the same class
 /// with another number (BertLayer.0 and BertLayer.1).

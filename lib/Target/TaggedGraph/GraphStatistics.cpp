@@ -34,7 +34,7 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     kind.confidence += node.tag.getConfidenceValue();
     own[node.module] += !node.constant;
   }
-  contaminated = TagStatistics(graph.model(), graph.tree()).contaminated.size();
+  contaminated = countTags(graph.model(), graph.tree()).contaminated.size();
   confidence = tagged ? confidence / tagged : 0;
   for (auto &[name, kind] : found)
     if (kind.nodes)

@@ -13,11 +13,18 @@ using namespace htp;
 
 AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
                          const ModuleTree &programTree, const ModuleTree &tree)
-    : module(module), program(program), programTree(programTree), tree(tree) {
-  for (ModuleId id : programTree.ids())
-    places.push_back(
-        {id == ModuleTree::root() ? -1 : int32_t(programTree[id].parent),
-         int32_t(programTree[id].calls)});
+    : module(module), program(program), programTree(programTree), tree(tree),
+      lastTags(programTree.size()) {
+  places.reserve(programTree.size());
+  paths.reserve(programTree.size());
+  for (ModuleId id : programTree.ids()) {
+    const Module &own = programTree[id];
+    places.push_back({id == ModuleTree::root() ? -1 : int32_t(own.parent),
+                      int32_t(own.calls)});
+    // Mostly the trees are the same, and nothing need be searched for.
+    bool same = id < tree.size() && tree[id].path == own.path;
+    paths.push_back(tree[same ? id : tree.nearest(own.path)].path);
+  }
 }
 
 /// Only constants that are as large as some parameter whose contents are known
@@ -66,38 +73,49 @@ LogicalResult AlignedTags::check(const ModelGraph &model,
 /// Which call of its module a node with a tag belongs to.
 void AlignedTags::addCall(Operation *op, TagAttr tag, const AlignedNode &node) {
   if (node.step < 0 || node.best.call == tag.getCall() || tag.getCall() != 0 ||
-      programTree[node.best.module].path != tag.getPath())
+      paths[node.best.module] != tag.getPath())
     return;
   setTag(op, TagAttr::get(op->getContext(), tag.getPath(), node.best.call,
                           tag.getEvidence(), tag.getConfidenceValue(),
                           tag.getReason(), tag.getContexts()));
 }
 
+/// Whether the alignment comes to what a parameter has told already.
+bool AlignedTags::confirms(const AlignedNode &node, TagAttr tag) const {
+  return paths[node.best.module] == tag.getPath() &&
+         (tag.getCall() == 0 || tag.getCall() == node.best.call);
+}
+
+TagAttr AlignedTags::tagOf(const Belief &belief, StringRef evidence,
+                           double confidence) {
+  TagAttr &last = lastTags[belief.module];
+  if (!last || last.getCall() != belief.call ||
+      last.getEvidence() != evidence || last.getConfidenceValue() != confidence)
+    last = TagAttr::get(module.getContext(), paths[belief.module], belief.call,
+                        evidence, confidence);
+  return last;
+}
+
 void AlignedTags::tag(Operation *op, const AlignedNode &node) {
-  MLIRContext *context = op->getContext();
-  auto pathOf = [&](int32_t id) -> StringRef {
-    return tree[tree.nearest(programTree[id].path)].path;
-  };
   double confidence = alignedConfidence(node);
-  SmallVector<ContextAttr> contexts;
-  if (node.second.module >= 0 &&
-      pathOf(node.second.module) != pathOf(node.best.module))
-    contexts.push_back(ContextAttr::get(context, pathOf(node.second.module),
-                                        evidence,
-                                        std::min(1 - confidence, 0.5)));
   bool byParameter = node.anchored && !program.sameNames;
   ++(byParameter ? numByParameter : numAligned);
-  tagger.setTag(op,
-                TagAttr::get(context, pathOf(node.best.module), node.best.call,
-                             byParameter ? StringRef("parameter") : evidence,
-                             confidence, "", contexts));
+  TagAttr tag = tagOf(
+      node.best, byParameter ? StringRef("parameter") : evidence, confidence);
+  if (node.second.module >= 0 &&
+      paths[node.second.module] != paths[node.best.module])
+    tag = tag.withContexts(ContextAttr::get(op->getContext(),
+                                            paths[node.second.module], evidence,
+                                            std::min(1 - confidence, 0.5)));
+  tagger.setTag(op, tag);
 }
 
 void AlignedTags::write(Operation *op, const AlignedNode &node) {
   if (node.best.module < 0)
     return;
   TagAttr existing = getTag(op);
-  if (existing && existing.getEvidence() != "parameter")
+  if (existing &&
+      (existing.getEvidence() != "parameter" || confirms(node, existing)))
     addCall(op, existing, node);
   else
     tag(op, node);

@@ -52,6 +52,9 @@ private:
   mlir::LogicalResult check(const ModelGraph &model, const Alignment &result);
   void write(const ModelGraph &model, const Alignment &result);
   void write(mlir::Operation *op, const AlignedNode &node);
+  bool confirms(const AlignedNode &node, TagAttr tag) const;
+  TagAttr tagOf(const Belief &belief, llvm::StringRef evidence,
+                double confidence);
   void tag(mlir::Operation *op, const AlignedNode &node);
   void addCall(mlir::Operation *op, TagAttr tag, const AlignedNode &node);
 
@@ -61,7 +64,12 @@ private:
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;
+  /// Of the program's modules: where they are in their own tree, and what they
+  /// are called in the model's.
   std::vector<ModulePlace> places;
+  std::vector<llvm::StringRef> paths;
+  /// The tag that a node of the module got last: the next often gets the same.
+  std::vector<TagAttr> lastTags;
   Tagger tagger;
 };
 

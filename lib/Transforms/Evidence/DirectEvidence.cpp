@@ -10,7 +10,7 @@ namespace htp {
 
 /// How often an answer of each source is right where it stands alone.
 static constexpr double kNotes = 0.99, kName = 0.99, kValueName = 0.98,
-                        kTracedName = 0.98, kParameter = 0.97;
+                        kTracedName = 0.98, kParameter = 0.999;
 /// Where another source of the same rank disagrees.
 static constexpr double kDisputed = 0.7;
 

@@ -132,7 +132,13 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
       return $_get($_ctxt, path, call, evidence, ::llvm::APFloat(confidence),
                    reason, contexts);
     }]>];
-  let extraClassDeclaration = HTP_Confidence.accessor;
+  let extraClassDeclaration = HTP_Confidence.accessor # [{
+    /// The same tag with these contexts.
+    TagAttr withContexts(::llvm::ArrayRef<ContextAttr> contexts) const {
+      return get(getContext(), getPath(), getCall(), getEvidence(),
+                 getConfidence(), getReason(), contexts);
+    }
+  }];
   let hasCustomAssemblyFormat = 1;
 }
 
