@@ -238,7 +238,7 @@ void AttachHierarchy::attachParameters(const ModuleTree &tree,
                                        const ParameterValues &parameters) {
   Builder builder(&getContext());
   for (const auto &[value, parameter] : parameters.all()) {
-    auto path = builder.getStringAttr(parameter.path);
+    auto path = builder.getStringAttr(parameters.path(parameter));
     SmallVector<StringRef> users = taggedReaders(value);
     if (users.empty() && parameter.modules.size() <= kMostPossible)
       for (ModuleId id : parameter.modules)

@@ -113,9 +113,9 @@ DirectEvidence::fromParameter(const ParameterValue &parameter,
                               bool copy) const {
   if (parameter.modules.size() != 1)
     return std::nullopt;
-  std::string reason = ((copy ? "copy of " : "reads ") + parameter.path + ", " +
-                        describe(parameter.match))
-                           .str();
+  std::string reason = (copy ? "copy of " : "reads ") +
+                       parameters.path(parameter) + ", " +
+                       describe(parameter.match).str();
   return Claim{{parameter.modules.front(), 0}, "parameter", kParameter, reason};
 }
 
@@ -128,7 +128,7 @@ static bool maybeFused(Operation *op) {
 
 std::string DirectEvidence::readerKey(Operation *op,
                                       const ParameterValue &parameter) const {
-  return (parameters.identity(parameter.path) + " " + getOpType(op)).str();
+  return (parameters.identity(parameter) + " " + getOpType(op)).str();
 }
 
 void DirectEvidence::indexRepeatedReaders(mlir::ModuleOp module) {

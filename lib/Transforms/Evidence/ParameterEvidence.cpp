@@ -7,6 +7,7 @@
 #include "HTP/Hierarchy/Fingerprint.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -26,8 +27,7 @@ StringRef describe(ParameterMatch match) {
 
 ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
                                  const Trace *trace)
-    : tree(tree) {
-  indexParameters();
+    : tree(tree), index(tree), seen(index.size()), readers(index.size()) {
   if (trace)
     indexReaders(*trace);
   for (auto function : module.getOps<FunctionOpInterface>()) {
@@ -53,60 +53,28 @@ const ParameterValue *ParameterValues::find(Value value) const {
 // What the tree and the trace know
 //===----------------------------------------------------------------------===//
 
-static int64_t elementCount(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
-
-void ParameterValues::indexParameters() {
-  for (ModuleId id : tree.ids()) {
-    if (tree[id].canonical != id)
-      continue;
-    for (const Parameter &parameter : tree[id].parameters) {
-      count += !parameter.constant;
-      std::string path = joinPath(tree[id].path, parameter.name);
-      if (parameter.hash)
-        byContent[parameter.hash].push_back(path);
-      if (parameter.valuesHash)
-        byValues[parameter.valuesHash].push_back(path);
-      if (parameter.hash || parameter.valuesHash)
-        sizes.insert(elementCount(parameter.shape));
-    }
-  }
-}
-
 void ParameterValues::indexReaders(const Trace &trace) {
+  // The tree in use may be another than the trace's own.
+  bool sameTree = &tree == &trace.tree;
   forEachOp(trace.ops, [&](const TraceOp &op) {
     forEachArgument(op.inputs, [&](const TraceArgument &argument) {
       if (argument.kind != TraceArgument::Kind::Parameter)
         return;
-      // The tree in use may be another than the trace's own.
-      if (auto id = tree.find(trace.tree[op.module].path))
-        readers[identity(argument.parameter)].insert(*id);
+      auto reader =
+          sameTree ? op.module : tree.find(trace.tree[op.module].path);
+      auto parameter = index.find(argument.parameter);
+      if (!reader || !parameter)
+        return;
+      auto &known = readers[index.identity(*parameter)];
+      if (!llvm::is_contained(known, *reader))
+        known.push_back(*reader);
     });
   });
 }
 
 std::string ParameterValues::identity(StringRef path) const {
-  auto found = tree.findParameter(path);
-  if (!found)
-    return path.str();
-  if (!found->parameter->tied.empty())
-    return found->parameter->tied;
-  ModuleId canonical = tree[found->module].canonical;
-  return joinPath(tree[canonical].path, found->parameter->name);
-}
-
-/// All parameters with the contents of the one at `path`; none where they are
-/// not known.
-ArrayRef<std::string> ParameterValues::equalParameters(StringRef path) const {
-  auto found = tree.findParameter(path);
-  if (!found || !found->parameter->hash)
-    return {};
-  auto it = byContent.find(found->parameter->hash);
-  return it == byContent.end() ? ArrayRef<std::string>() : it->second;
+  auto parameter = index.find(path);
+  return parameter ? index.path(index.identity(*parameter)) : path.str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,14 +92,14 @@ static bool sizesFit(Value value, const Parameter &parameter) {
 void ParameterValues::addInitializer(Value value, Attribute contents) {
   ParameterValue result;
   StringRef name = getValueName(value);
-  auto named = name.empty() ? std::nullopt : tree.findParameter(name);
-  bool fits = named && sizesFit(value, *named->parameter);
+  auto named = name.empty() ? std::nullopt : index.find(name);
+  bool fits = named && sizesFit(value, index[*named]);
   misfitCount += named && !fits && contents;
   if (fits)
-    result.path = name.str();
+    result.parameter = *named;
   else if (!contents || !matchContents(value, contents, result))
     return;
-  seen.insert(identity(result.path));
+  seen.set(index.identity(result.parameter));
   values.insert({value, std::move(result)});
 }
 
@@ -139,29 +107,27 @@ void ParameterValues::addInitializer(Value value, Attribute contents) {
 bool ParameterValues::matchContents(Value value, Attribute contents,
                                     ParameterValue &result) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !sizes.contains(type.getNumElements()))
+  if (!type || !type.hasStaticShape() || !index.hasSize(type.getNumElements()))
     return false;
   SmallVector<char> storage;
   std::optional<ArrayRef<char>> bytes = getTensorBytes(contents, storage);
   if (!bytes)
     return false;
-  auto match = [&](const PathsByHash &index, uint64_t hash) {
-    auto it = index.find(hash);
-    if (it == index.end())
+  auto match = [&](ArrayRef<ParameterId> candidates) {
+    const auto *fits = llvm::find_if(candidates, [&](ParameterId parameter) {
+      return sizesFit(value, index[parameter]);
+    });
+    if (fits == candidates.end())
       return false;
-    for (const std::string &path : it->second)
-      if (sizesFit(value, *tree.findParameter(path)->parameter)) {
-        result.path = path;
-        return true;
-      }
-    return false;
+    result.parameter = *fits;
+    return true;
   };
-  if (match(byContent, hashBytes(*bytes))) {
+  if (match(index.withContent(hashBytes(*bytes)))) {
     result.match = ParameterMatch::Content;
     return true;
   }
   auto element = elementTypeFromName(dtypeOf(type.getElementType()));
-  if (element && match(byValues, hashValues(*bytes, *element))) {
+  if (element && match(index.withValues(hashValues(*bytes, *element)))) {
     result.match = ParameterMatch::Values;
     return true;
   }
@@ -179,47 +145,50 @@ void ParameterValues::addCopies(mlir::ModuleOp module) {
       return;
     ParameterValue copy = source->second;
     StringRef name = getValueName(result);
-    if (!name.empty() && tree.findParameter(name)) {
-      copy.path = name.str();
+    if (auto named = name.empty() ? std::nullopt : index.find(name)) {
+      copy.parameter = *named;
       copy.match = ParameterMatch::Name;
-      seen.insert(identity(copy.path));
+      seen.set(index.identity(copy.parameter));
     }
     values.insert({result, std::move(copy)});
   });
 }
 
+/// The modules that read this parameter; its owner where the trace has none.
+ArrayRef<ModuleId> ParameterValues::readersOf(ParameterId parameter) const {
+  ArrayRef<ModuleId> known = readers[index.identity(parameter)];
+  return known.empty() ? ArrayRef(index.owner(parameter)) : known;
+}
+
 /// The modules that read any of these parameters.
-ArrayRef<ModuleId> ParameterValues::readersOf(ArrayRef<std::string> paths) {
-  SetVector<ModuleId> modules;
-  for (const std::string &path : paths) {
-    auto it = readers.find(identity(path));
-    if (it != readers.end())
-      modules.insert(it->second.begin(), it->second.end());
-    else if (auto owner = tree.findParameter(path))
-      modules.insert(owner->module);
-  }
-  return lists.emplace_back(modules.begin(), modules.end());
+ArrayRef<ModuleId>
+ParameterValues::readersOfAny(ArrayRef<ParameterId> several) {
+  llvm::SetVector<ModuleId> modules;
+  for (ParameterId parameter : several)
+    modules.insert_range(readersOf(parameter));
+  return lists.emplace_back(modules.takeVector());
 }
 
 void ParameterValues::addReaders() {
-  llvm::StringSet<> named;
+  llvm::BitVector named(index.size());
   for (const auto &[value, parameter] : values)
     if (parameter.match == ParameterMatch::Name)
-      named.insert(parameter.path);
+      named.set(parameter.parameter);
   struct Equal {
     bool allNamed;
     ArrayRef<ModuleId> readers;
   };
-  llvm::DenseMap<const std::string *, Equal> groups;
+  llvm::DenseMap<const ParameterId *, Equal> groups;
   for (auto &[value, parameter] : values) {
-    ArrayRef<std::string> equal = equalParameters(parameter.path);
+    uint64_t hash = index[parameter.parameter].hash;
+    ArrayRef<ParameterId> equal =
+        hash ? index.withContent(hash) : ArrayRef<ParameterId>();
     if (equal.size() > 1) {
       auto [it, isNew] = groups.try_emplace(equal.data());
       if (isNew)
         it->second = {
-            llvm::all_of(equal,
-                         [&](StringRef path) { return named.contains(path); }),
-            readersOf(equal)};
+            llvm::all_of(equal, [&](ParameterId id) { return named[id]; }),
+            readersOfAny(equal)};
       // Equal parameters may have become one value. Names tell them apart only
       // where the graph still has every one of them.
       if (parameter.match != ParameterMatch::Name || !it->second.allNamed) {
@@ -227,7 +196,7 @@ void ParameterValues::addReaders() {
         continue;
       }
     }
-    parameter.modules = readersOf(parameter.path);
+    parameter.modules = readersOf(parameter.parameter);
   }
 }
 

@@ -6,14 +6,13 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
 
-#include "HTP/Hierarchy/ModuleTree.h"
+#include "ParameterIndex.h"
+
 #include "HTP/Hierarchy/Trace.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <deque>
 
@@ -25,7 +24,7 @@ llvm::StringRef describe(ParameterMatch match);
 
 /// A value of the graph that is a parameter, or a copy of one.
 struct ParameterValue {
-  std::string path; ///< of the parameter
+  ParameterId parameter = 0;
   ParameterMatch match = ParameterMatch::Name;
   llvm::ArrayRef<ModuleId> modules; ///< that may read this value
 };
@@ -44,12 +43,19 @@ public:
 
   const ParameterValue *find(mlir::Value value) const;
 
-  /// What the parameter at `path` is known as: the first of tied ones.
+  /// The path of the parameter that a value is.
+  std::string path(const ParameterValue &value) const {
+    return index.path(value.parameter);
+  }
+  /// What the parameter is known as: the path of the first of tied ones.
+  std::string identity(const ParameterValue &value) const {
+    return index.path(index.identity(value.parameter));
+  }
   std::string identity(llvm::StringRef path) const;
 
   /// How many of the tree's parameters are in the graph, and how many it has.
-  size_t matched() const { return seen.size(); }
-  size_t total() const { return count; }
+  size_t matched() const { return seen.count(); }
+  size_t total() const { return index.count(); }
 
   /// How many initializers have a parameter's name and another size.
   size_t misfits() const { return misfitCount; }
@@ -61,30 +67,25 @@ public:
 
 private:
   const ModuleTree &tree;
-  size_t count = 0, misfitCount = 0;
+  ParameterIndex index;
+  size_t misfitCount = 0;
   llvm::MapVector<mlir::Value, ParameterValue> values;
-  llvm::StringSet<> seen;
+  llvm::BitVector seen; ///< identities of parameters in the graph
 
-  /// Full paths of parameters by what their contents are.
-  using PathsByHash =
-      llvm::DenseMap<uint64_t, llvm::SmallVector<std::string, 1>>;
-  PathsByHash byContent, byValues;
-  llvm::DenseSet<int64_t> sizes; ///< element counts of parameters with hashes
-  /// Modules that read a parameter, by the path of the first of tied ones.
-  llvm::StringMap<llvm::SetVector<ModuleId>> readers;
-  /// What ParameterValue::modules refers to. A model just initialised has
-  /// thousands of equal parameters, which share a list.
-  std::deque<llvm::SmallVector<ModuleId, 2>> lists;
+  /// Modules that read a parameter, by its identity.
+  std::vector<llvm::SmallVector<ModuleId, 1>> readers;
+  /// Those that read any of several equal parameters. A model just initialised
+  /// has thousands of these, which share a list.
+  std::deque<llvm::SmallVector<ModuleId, 0>> lists;
 
-  void indexParameters();
   void indexReaders(const Trace &trace);
   void addInitializer(mlir::Value value, mlir::Attribute contents);
   void addCopies(mlir::ModuleOp module);
   void addReaders();
   bool matchContents(mlir::Value value, mlir::Attribute contents,
                      ParameterValue &result) const;
-  llvm::ArrayRef<std::string> equalParameters(llvm::StringRef path) const;
-  llvm::ArrayRef<ModuleId> readersOf(llvm::ArrayRef<std::string> paths);
+  llvm::ArrayRef<ModuleId> readersOf(ParameterId parameter) const;
+  llvm::ArrayRef<ModuleId> readersOfAny(llvm::ArrayRef<ParameterId> several);
 };
 
 } // namespace htp

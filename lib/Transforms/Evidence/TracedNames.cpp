@@ -93,7 +93,7 @@ TracedNames::Reads TracedNames::readsOf(Operation *op) {
   for (Value operand : op->getOperands()) {
     if (const ParameterValue *parameter = parameters.find(operand)) {
       append(reads, SmallVector<StringRef, 4>{
-                        key("p:", parameters.identity(parameter->path))});
+                        key("p:", parameters.identity(*parameter))});
       continue;
     }
     if (graphNames.contains(getValueName(operand)))

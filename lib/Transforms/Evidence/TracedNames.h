@@ -14,6 +14,8 @@
 
 #include "HTP/Hierarchy/Trace.h"
 
+#include "llvm/ADT/StringSet.h"
+
 namespace htp {
 
 class TracedNames {
