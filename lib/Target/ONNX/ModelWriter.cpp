@@ -8,6 +8,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Errno.h"
 
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+
 #include <climits>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -138,22 +140,39 @@ bool PieceWriter::flush() {
   return true;
 }
 
+static Error tooLarge(uint64_t size) {
+  return createStringError("the model would have " + Twine(size) +
+                           " bytes, a protobuf file can have " +
+                           Twine(INT_MAX) + ": keep tensors as external data");
+}
+
+/// Writes a model that is complete, never all of its bytes in memory at once.
+static Error writeWhole(const ::onnx::ModelProto &model, int fd) {
+  constexpr int kBlock = 1 << 18;
+  if (uint64_t size = model.ByteSizeLong(); size > INT_MAX)
+    return tooLarge(size);
+  google::protobuf::io::FileOutputStream stream(fd, kBlock);
+  if (model.SerializeToZeroCopyStream(&stream) && stream.Flush())
+    return Error::success();
+  return stream.GetErrno()
+             ? createStringError(sys::StrError(stream.GetErrno()))
+             : createStringError("protobuf cannot serialize the model");
+}
+
 Error ModelWriter::write(const ::onnx::ModelProto &model, int fd) {
+  if (spans.empty())
+    return writeWhole(model, fd);
   std::string skeleton;
   if (!model.SerializeToString(&skeleton))
     return createStringError("protobuf cannot serialize the model");
-  auto rope =
-      wire::rewriteTensors(skeleton, /*minimum=*/spans.empty() ? SIZE_MAX : 0,
-                           [&](StringRef tensor, wire::Rope &rope) {
-                             return spliceRawData(tensor, rope, spans);
-                           });
+  auto rope = wire::rewriteTensors(skeleton, /*minimum=*/0,
+                                   [&](StringRef tensor, wire::Rope &rope) {
+                                     return spliceRawData(tensor, rope, spans);
+                                   });
   if (!rope)
     return createStringError("the model nests too deep to be read again");
   if (rope->size() > INT_MAX)
-    return createStringError("the model would have " + Twine(rope->size()) +
-                             " bytes, a protobuf file can have " +
-                             Twine(INT_MAX) +
-                             ": keep tensors as external data");
+    return tooLarge(rope->size());
   PieceWriter writer(fd);
   for (StringRef piece : rope->pieces())
     if (!writer.write(piece))
