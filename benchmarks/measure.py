@@ -50,22 +50,29 @@ class Phases:
     write: float
 
 
-def phases(command, rounds):
-    """Those of the run whose passes took the least time, as --mlir-timing tells them."""
-    best = None
-    for _ in range(rounds):
-        result = subprocess.run(
-            [*map(str, command), "--mlir-timing"], capture_output=True, text=True
-        )
-        if result.returncode != 0:
-            sys.exit(f"failed: {' '.join(map(str, command))}\n{result.stderr}")
-        rows = re.findall(r"^ +([\d.]+) \( *[\d.]+%\) {2}(\w+)$", result.stderr, re.M)
-        seconds = {name: float(value) for value, name in rows}
-        read, write = seconds["Read"], seconds["Write"]
-        passes = seconds["Total"] - read - write
-        if not best or passes < best.passes:
-            best = Phases(read, passes, write)
-    return best
+def phases(command):
+    """Those of one run, as --mlir-timing tells them."""
+    result = subprocess.run([*map(str, command), "--mlir-timing"], capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"failed: {' '.join(map(str, command))}\n{result.stderr}")
+    rows = re.findall(r"^ +([\d.]+) \( *[\d.]+%\) {2}(\w+)$", result.stderr, re.M)
+    seconds = {name: float(value) for value, name in rows}
+    read, write = seconds["Read"], seconds["Write"]
+    return Phases(read, seconds["Total"] - read - write, write)
+
+
+def in_turns(commands):
+    """Runs of commands that take models of several sizes (by number of nodes), in turns.
+
+    The same number of nodes goes through each command, evenly over the time: a small model has no
+    better chance of a quiet moment than a large one.
+    """
+    largest = max(commands)
+    turns = [((turn + 0.5) * size, size) for size in commands for turn in range(largest // size)]
+    runs = {size: [] for size in commands}
+    for _, size in sorted(turns):
+        runs[size].append(phases(commands[size]))
+    return runs
 
 
 @dataclasses.dataclass

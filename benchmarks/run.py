@@ -13,19 +13,22 @@ Parts:
 Times are seconds of all processors together, which depend little on what else runs; those of passes
 are of the clock, between the end of the import and the beginning of the export (--mlir-timing).
 Commands that are compared take turns all the same; of several runs the least time and the highest
-memory count. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With --check the
-exit code says whether all limits hold.
+memory count. How cost grows with the model is compared on as many nodes of each size: a round runs
+the small model as often as it fits into the large one, in turns, and takes the average; the median
+of the rounds counts. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
+--check the exit code says whether all limits hold.
 """
 
 import argparse
 import json
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 
-from measure import MB, Figure, compare, execute, phases, show, table
+from measure import MB, Figure, compare, execute, in_turns, show, table
 
 HERE = pathlib.Path(__file__).parent
 PYTHON_COPY = "import onnx, sys; onnx.save(onnx.load(sys.argv[1]), sys.argv[2])"
@@ -58,10 +61,6 @@ class Bench:
             trace = f"--htp-tag=trace={folder / 'trace.json'}"
             execute([self.htp_opt, folder / "model.onnx", trace, "-o", target])
         return target
-
-    def rounds_for(self, nodes):
-        # Sizes that are compared run as often as each other: the least of five is less than one.
-        return self.rounds if nodes <= 500_000 else 1
 
 
 # --------------------------------------------------------------------------------------------------
@@ -166,27 +165,35 @@ def bench_trace(bench):
 # --------------------------------------------------------------------------------------------------
 
 
-def growth(name, seconds, limit, beside):
-    """Figures for what the passes cost, by number of nodes."""
-    smallest = min(seconds)
+def grow(name, commands, rounds, limit, note=lambda nodes: ""):
+    """Figures for what the passes of each command cost, by the number of nodes that it is given."""
+    turns = [in_turns(commands) for _ in range(rounds)]
+    smallest = min(commands)
+
+    def cost(runs, nodes):
+        """Microseconds a node, on average over one round."""
+        return 1e6 * statistics.mean(run.passes for run in runs[nodes]) / nodes
+
     figures = []
-    for nodes, cost in seconds.items():
+    for nodes in commands:
+        best = min((run for runs in turns for run in runs[nodes]), key=lambda run: run.passes)
         if nodes == 100_000:
-            figures.append(Figure(f"{name} 100,000 nodes", cost, limit, "s", beside[nodes]))
+            beside = f"reading takes {best.read:.2f} s, writing {best.write:.2f} s{note(nodes)}"
+            figures.append(Figure(f"{name} 100,000 nodes", best.passes, limit, "s", beside))
         if nodes > smallest:
-            ratio = (cost / nodes) / (seconds[smallest] / smallest)
-            each = f"{1e6 * cost / nodes:.1f} us a node"
+            ratios = [cost(runs, nodes) / cost(runs, smallest) for runs in turns]
+            each = statistics.median(cost(runs, nodes) for runs in turns)
+            beside = f"{each:.1f} us a node; {min(ratios):.2f} to {max(ratios):.2f} x"
             figures.append(
-                Figure(f"{name}: cost a node, {smallest:,} to {nodes:,}", ratio, 1.5, "x", each)
+                Figure(
+                    f"{name}: cost a node, {smallest:,} to {nodes:,}",
+                    statistics.median(ratios),
+                    1.5,
+                    "x",
+                    beside,
+                )
             )
     return figures
-
-
-def beyond(bench, source, target, nodes, option):
-    """Seconds between import and export, and a note on those two."""
-    command = [bench.htp_opt, source, option, "-o", target]
-    best = phases(command, bench.rounds_for(nodes))
-    return best.passes, f"reading takes {best.read:.2f} s, writing {best.write:.2f} s"
 
 
 def rightness(folder, tagged):
@@ -205,24 +212,37 @@ def rightness(folder, tagged):
 def bench_tag(bench):
     figures = []
     for kind, what in (("layers", "without names"), ("untrained", "an untrained model")):
-        seconds, beside = {}, {}
-        for nodes in bench.sizes:
-            folder = bench.layers(kind, nodes)
-            source, target = folder / "model.onnx", folder / "out.onnx"
-            option = f"--htp-tag=trace={folder / 'trace.json'}"
-            seconds[nodes], note = beyond(bench, source, target, nodes, option)
-            beside[nodes] = f"{note}; {rightness(folder, target):.1%} right"
-        figures += growth(f"tagging {what}", seconds, 3, beside)
+        folders = {nodes: bench.layers(kind, nodes) for nodes in bench.sizes}
+        commands = {
+            nodes: [
+                bench.htp_opt,
+                folder / "model.onnx",
+                f"--htp-tag=trace={folder / 'trace.json'}",
+                "-o",
+                folder / "out.onnx",
+            ]
+            for nodes, folder in folders.items()
+        }
+
+        def right(nodes, folders=folders):
+            return f"; {rightness(folders[nodes], folders[nodes] / 'out.onnx'):.1%} right"
+
+        figures += grow(f"tagging {what}", commands, bench.rounds, 3, right)
     return figures
 
 
 def bench_outline(bench):
-    seconds, beside = {}, {}
+    commands = {}
     for nodes in bench.sizes:
         source = bench.tagged(nodes)
-        target = source.with_name("out.onnx")
-        seconds[nodes], beside[nodes] = beyond(bench, source, target, nodes, "--htp-outline")
-    return growth("outlining", seconds, 2, beside)
+        commands[nodes] = [
+            bench.htp_opt,
+            source,
+            "--htp-outline",
+            "-o",
+            source.with_name("out.onnx"),
+        ]
+    return grow("outlining", commands, bench.rounds, 2)
 
 
 def bench_json(bench):
@@ -236,7 +256,7 @@ def bench_json(bench):
     runs = compare(
         # An empty name: nothing is written.
         {"import": [bench.htp_opt, source, "-o="], "json": [bench.htp_opt, source, "-o=", *sides]},
-        bench.rounds_for(nodes),
+        1 if bench.full else bench.rounds,
     )
     seconds = runs["json"].cpu - runs["import"].cpu
     name = f"DAG and metadata JSON of {nodes:,} nodes"
