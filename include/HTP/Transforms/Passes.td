@@ -193,6 +193,8 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
     `parameter` (it reads the traced op's parameter) or `alignment`, the next
     likely module as a context, and how often such answers are right. Existing
     tags stay; where a module ran several times they learn which call it was.
+    Only one that rests on a parameter must be confirmed: an optimizer may have
+    stored equal parameters once, under the name of one of them.
 
     ```mlir
     %0 = "onnx.MatMul"(%x, %w) : …

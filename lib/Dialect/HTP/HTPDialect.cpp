@@ -215,7 +215,8 @@ static LogicalResult claim(llvm::DenseMap<StringRef, Operation *> &paths,
 
 LogicalResult HierarchyOp::verifyRegions() {
   // The paths are those of the attributes, which outlive this.
-  llvm::DenseMap<StringRef, Operation *> paths;
+  llvm::DenseMap<StringRef, Operation *> paths(
+      getBody()->getOperations().size());
   for (Operation &op : *getBody()) {
     auto module = dyn_cast<htp::ModuleOp>(op);
     if (!module)
