@@ -56,11 +56,12 @@ void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
       attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}, sources));
 }
 
-void htp::Tagger::setTag(Operation *op, TagAttr tag) {
+void htp::Tagger::setTag(Operation *op, TagAttr tag, StringAttr path) {
   auto *known = llvm::find_if(
       last, [&](const Tagged &other) { return other.tag == tag; });
   if (known == last.end()) {
-    htp::setTag(op, tag);
+    op->setDiscardableAttr(kTagAttr, tag);
+    op->setLoc(attachScope(op->getLoc(), {tag.getPath(), tag.getCall(), path}));
     --known;
     *known = {tag, op->getDiscardableAttrDictionary(), op->getLoc()};
   } else {

@@ -48,8 +48,8 @@ static std::optional<Scope> ownScope(LocationAttr loc) {
   DictionaryAttr metadata = ownMetadata(loc);
   if (!metadata)
     return std::nullopt;
-  return Scope{metadata.getAs<StringAttr>(kScope).getValue(),
-               integerOr0(metadata, kCall)};
+  auto path = metadata.getAs<StringAttr>(kScope);
+  return Scope{path, integerOr0(metadata, kCall), path};
 }
 
 SmallVector<Location, 1> findSources(Location loc) {
@@ -72,7 +72,8 @@ Location attachScope(Location loc, Scope scope, ArrayRef<Location> sources) {
   NamedAttrList metadata;
   if (scope.call)
     metadata.append(kCall, builder.getI64IntegerAttr(scope.call));
-  metadata.append(kScope, builder.getStringAttr(scope.path));
+  metadata.append(kScope, scope.attribute ? scope.attribute
+                                          : builder.getStringAttr(scope.path));
   if (!sources.empty())
     metadata.append(kSources, builder.getI64IntegerAttr(sources.size()));
   SmallVector<Location> parts = {stripScopes(loc)};

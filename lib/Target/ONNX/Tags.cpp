@@ -107,8 +107,28 @@ namespace {
 struct TagText {
   explicit TagText(const Metadata &metadata);
 
+  bool operator==(const TagText &other) const {
+    return scope == other.scope && call == other.call &&
+           evidence == other.evidence && confidence == other.confidence &&
+           reason == other.reason && contexts == other.contexts;
+  }
+
   StringAttr scope;
   StringRef call, evidence, confidence, reason, contexts;
+};
+
+/// Makes the tags of nodes in their order. Neighbours share a few, which are
+/// looked up once.
+class TagMaker {
+public:
+  TagAttr make(const TagText &text);
+
+private:
+  struct Made {
+    TagText text;
+    TagAttr tag;
+  };
+  SmallVector<Made, 4> last; ///< the latest first
 };
 } // namespace
 
@@ -142,8 +162,7 @@ static double readConfidence(StringRef text) {
   return error == std::errc() && end == text.end() ? value : 1.0;
 }
 
-static TagAttr readTag(const Metadata &metadata) {
-  TagText text(metadata);
+static TagAttr makeTag(const TagText &text) {
   if (!text.scope)
     return {};
   int64_t call = 0;
@@ -155,8 +174,21 @@ static TagAttr readTag(const Metadata &metadata) {
                       readContexts(context, text.contexts));
 }
 
+TagAttr TagMaker::make(const TagText &text) {
+  auto *known = llvm::find_if(
+      last, [&](const Made &other) { return other.text == text; });
+  if (known == last.end()) {
+    if (last.size() == 4)
+      last.pop_back();
+    last.push_back({text, makeTag(text)});
+    known = std::prev(last.end());
+  }
+  std::rotate(last.begin(), known, std::next(known));
+  return last.front().tag;
+}
+
 TagAttr embeddedTag(Operation *op) {
-  return readTag(Metadata(op->getAttr(kMetadataAttr)));
+  return makeTag(TagText(Metadata(op->getAttr(kMetadataAttr))));
 }
 
 LogicalResult liftTags(mlir::ModuleOp module) {
@@ -169,11 +201,13 @@ FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
   StringAttr text = getMetadata(module, kTreeKey);
   if (!text)
     return std::optional<ModuleTree>();
+  TagMaker tags;
   Tagger tagger;
   auto liftNode = [&](Operation *op, const Metadata &metadata) {
     if (!isInitializer(op)) {
-      if (TagAttr tag = readTag(metadata))
-        tagger.setTag(op, tag);
+      TagText text(metadata);
+      if (TagAttr tag = tags.make(text))
+        tagger.setTag(op, tag, text.scope);
     } else if (StringAttr path = metadata.find(kParameterAttr)) {
       op->setAttr(kParameterAttr, path);
     }

@@ -48,7 +48,8 @@ void setTag(mlir::Operation *op, TagAttr tag,
 /// what goes with one, a dictionary and a location's metadata, is made once.
 class Tagger {
 public:
-  void setTag(mlir::Operation *op, TagAttr tag);
+  /// `path` is that of the tag, where it is an attribute already.
+  void setTag(mlir::Operation *op, TagAttr tag, mlir::StringAttr path = {});
 
 private:
   struct Tagged {

@@ -17,6 +17,7 @@
 #ifndef HTP_DIALECT_HTP_IR_SCOPELOC_H
 #define HTP_DIALECT_HTP_IR_SCOPELOC_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 
 #include <optional>
@@ -27,6 +28,8 @@ namespace htp {
 struct Scope {
   llvm::StringRef path;
   int64_t call = 0;
+  /// `path`, where it is an attribute already: it is not looked up again.
+  mlir::StringAttr attribute = {};
 
   bool operator==(const Scope &other) const {
     return path == other.path && call == other.call;
