@@ -14,6 +14,7 @@
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
+#include "HTP/Support/Parallel.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 #include "Outlining/CallGraph.h"
@@ -96,11 +97,30 @@ private:
   llvm::DenseMap<Key, unsigned> byCall;
 };
 
+/// Where the modules that a block calls are cut out of it.
+struct BlockCuts {
+  explicit BlockCuts(TaggedBlock tagged) : tagged(std::move(tagged)) {}
+
+  /// Only looks at the IR, and makes no attributes.
+  void find(const ModuleTree &tree, const std::vector<bool> &selected,
+            unsigned maxDepth, unsigned minOps) {
+    tagged.readDataflow(tree);
+    CallGroups grouped(tree, selected, maxDepth, tagged.calls);
+    cut = partition(tagged.graph, grouped.groups, std::move(grouped.ofOps),
+                    minOps);
+    calls = grouped.getCalls().vec();
+  }
+
+  TaggedBlock tagged;
+  std::vector<ModuleCall> calls; ///< by group
+  Partition cut;
+};
+
 struct Outline : htp::impl::HTPOutlineBase<Outline> {
   using HTPOutlineBase::HTPOutlineBase;
 
   void runOnOperation() override {
-    FailureOr<std::optional<ModuleTree>> lifted = liftTree(getOperation());
+    FailureOr<std::optional<ModuleTree>> lifted = takeTree(getOperation());
     if (failed(lifted))
       return signalPassFailure();
     if (!*lifted) {
@@ -115,9 +135,26 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
         failed(selected))
       return signalPassFailure();
 
+    std::vector<BlockCuts> blocks;
+    for (FunctionOpInterface function : functionsToOutline()) {
+      FailureOr<TaggedBlock> tagged =
+          TaggedBlock::readTags(function.getFunctionBody().front(), tree);
+      if (failed(tagged))
+        return signalPassFailure();
+      blocks.emplace_back(std::move(*tagged));
+    }
+    together(
+        [&] {
+          for (BlockCuts &block : blocks)
+            block.find(tree, *selected, maxDepth, minOps);
+        },
+        [&] {
+          if (!findHierarchy(getOperation()))
+            toIR(tree, getOperation());
+        });
     OutlineBuilder outliner(getOperation(), tree, form, share);
-    for (FunctionOpInterface function : functionsToOutline())
-      if (failed(outline(function, tree, *selected, outliner)))
+    for (const BlockCuts &block : blocks)
+      if (failed(outline(block, tree, outliner)))
         return signalPassFailure();
     numFunctions += outliner.numFunctions;
     numCalls += outliner.numCalls;
@@ -135,11 +172,9 @@ private:
   FailureOr<std::vector<bool>> selectModules(const ModuleTree &tree);
   LogicalResult checkClasses(const ModuleTree &tree);
   SmallVector<FunctionOpInterface> functionsToOutline();
-  LogicalResult outline(FunctionOpInterface function, const ModuleTree &tree,
-                        const std::vector<bool> &selected,
+  LogicalResult outline(const BlockCuts &block, const ModuleTree &tree,
                         OutlineBuilder &outliner);
-  void explainSplits(const Partition &cut, const TaggedBlock &tagged,
-                     const ModuleTree &tree, ArrayRef<ModuleCall> calls);
+  void explainSplits(const BlockCuts &block, const ModuleTree &tree);
 
   size_t considered = 0, split = 0; ///< calls of modules
 };
@@ -225,25 +260,17 @@ SmallVector<FunctionOpInterface> Outline::functionsToOutline() {
   return withTags.empty() ? all : withTags;
 }
 
-LogicalResult Outline::outline(FunctionOpInterface function,
-                               const ModuleTree &tree,
-                               const std::vector<bool> &selected,
+LogicalResult Outline::outline(const BlockCuts &block, const ModuleTree &tree,
                                OutlineBuilder &outliner) {
-  FailureOr<TaggedBlock> tagged =
-      TaggedBlock::read(function.getFunctionBody().front(), tree);
-  if (failed(tagged))
-    return failure();
-  CallGroups grouped(tree, selected, maxDepth, tagged->calls);
-  Partition cut = partition(tagged->graph, grouped.groups,
-                            std::move(grouped.ofOps), minOps);
-  considered += grouped.groups.size() - 1;
+  const Partition &cut = block.cut;
+  considered += block.calls.size() - 1;
   split += cut.splits.size();
-  numModules += grouped.groups.size() - 1;
+  numModules += block.calls.size() - 1;
   numPulled += cut.pulled;
   numHoisted += cut.hoisted;
   numSplit += cut.splits.size();
-  explainSplits(cut, *tagged, tree, grouped.getCalls());
-  return outliner.build(*tagged, cut.parts, grouped.getCalls());
+  explainSplits(block, tree);
+  return outliner.build(block.tagged, cut.parts, block.calls);
 }
 
 /// What people call an op: its name in the model, or what it is.
@@ -254,16 +281,15 @@ static std::string describe(Operation *op) {
   return ("a " + op->getName().getStringRef()).str();
 }
 
-void Outline::explainSplits(const Partition &cut, const TaggedBlock &tagged,
-                            const ModuleTree &tree,
-                            ArrayRef<ModuleCall> calls) {
+void Outline::explainSplits(const BlockCuts &block, const ModuleTree &tree) {
+  const TaggedBlock &tagged = block.tagged;
   auto moduleOf = [&](unsigned op) {
     StringRef path = tree[tagged.calls[op].module].path;
     return path.empty() ? std::string("the model itself")
                         : ("module '" + path + "'").str();
   };
-  for (const Split &split : cut.splits) {
-    ModuleCall call = calls[split.group];
+  for (const Split &split : block.cut.splits) {
+    ModuleCall call = block.calls[split.group];
     Operation *through = tagged.ops[split.through];
     Operation *returns = tagged.ops[split.returns];
     InFlightDiagnostic remark = returns->emitRemark("module '")

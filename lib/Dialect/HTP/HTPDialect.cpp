@@ -218,6 +218,9 @@ LogicalResult HierarchyOp::verifyRegions() {
   // The paths are those of the attributes, which outlive this.
   llvm::DenseMap<StringRef, Operation *> paths(
       getBody()->getOperations().size());
+  // A large model has as many modules as nodes: one way through all of them.
+  SmallVector<htp::ModuleOp> orphans, renamed;
+  StringRef lastParent;
   for (Operation &op : *getBody()) {
     auto module = dyn_cast<htp::ModuleOp>(op);
     if (!module)
@@ -228,23 +231,30 @@ LogicalResult HierarchyOp::verifyRegions() {
     if (auto calls = static_cast<int64_t>(module.getCalls()); calls < 0)
       return module.emitOpError("is called ")
              << calls << " times, expected a count that is not negative";
-    if (failed(claim(paths, module.getPath(), module)))
+    StringRef path = module.getPath();
+    if (failed(claim(paths, path, module)))
       return failure();
+    auto [parent, name] = path.rsplit('.');
+    if (!name.empty() && parent != lastParent) {
+      if (!paths.contains(parent))
+        orphans.push_back(module);
+      else
+        lastParent = parent;
+    }
+    if (module.getAliases())
+      renamed.push_back(module);
   }
-  for (auto module : getBody()->getOps<htp::ModuleOp>()) {
-    auto [parent, name] = module.getPath().rsplit('.');
-    auto it = paths.find(parent);
-    if (!name.empty() && it != paths.end() &&
-        module->isBeforeInBlock(it->second))
+  for (htp::ModuleOp module : orphans) {
+    StringRef parent = module.getPath().rsplit('.').first;
+    if (auto it = paths.find(parent); it != paths.end())
       return (module.emitOpError("comes before its parent '") << parent << "'")
                  .attachNote(it->second->getLoc())
              << "the parent";
   }
-  for (auto module : getBody()->getOps<htp::ModuleOp>())
-    if (std::optional<ArrayAttr> aliases = module.getAliases())
-      for (auto alias : aliases->getAsRange<StringAttr>())
-        if (failed(claim(paths, alias, module)))
-          return failure();
+  for (htp::ModuleOp module : renamed)
+    for (auto alias : module.getAliases()->getAsRange<StringAttr>())
+      if (failed(claim(paths, alias, module)))
+        return failure();
   return success();
 }
 

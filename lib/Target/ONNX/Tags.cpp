@@ -195,7 +195,7 @@ LogicalResult liftTags(mlir::ModuleOp module) {
   return findHierarchy(module) ? success() : LogicalResult(liftTree(module));
 }
 
-FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
+FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module) {
   if (HierarchyOp hierarchy = findHierarchy(module))
     return std::optional(fromIR(hierarchy));
   StringAttr text = getMetadata(module, kTreeKey);
@@ -226,8 +226,14 @@ FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
   if (!*tree)
     return module.emitError("the module tree in the model's metadata: ")
            << llvm::toString(tree->takeError());
-  toIR(**tree, module);
   return std::optional(std::move(**tree));
+}
+
+FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
+  FailureOr<std::optional<ModuleTree>> tree = takeTree(module);
+  if (succeeded(tree) && *tree && !findHierarchy(module))
+    toIR(**tree, module);
+  return tree;
 }
 
 } // namespace htp

@@ -155,22 +155,19 @@ forEachProducer(Operation *op, Block *block,
     op->walk(visit);
 }
 
-static Dataflow readDataflow(const TaggedBlock &tagged,
-                             const ModuleTree &tree) {
-  ArrayRef<Operation *> ops = tagged.ops;
-  Block *block = tagged.block;
+void TaggedBlock::readDataflow(const ModuleTree &tree) {
   llvm::DenseMap<Operation *, unsigned> numbers;
   numbers.reserve(ops.size());
   for (auto [number, op] : llvm::enumerate(ops))
     numbers[op] = number;
 
-  Dataflow graph(ops.size());
+  graph = Dataflow(ops.size());
   std::optional<unsigned> lastEffect;
   for (auto [number, op] : llvm::enumerate(ops)) {
     unsigned to = number;
     forEachProducer(op, block, numbers,
                     [&](unsigned from) { graph.addEdge(from, to); });
-    if (tagged.absent[number])
+    if (absent[number])
       graph.setRole(to, OpRole::Pinned);
     else if (isParameter(op))
       graph.setRole(to, parameterPath(op->getResult(0), tree).empty()
@@ -187,10 +184,10 @@ static Dataflow readDataflow(const TaggedBlock &tagged,
   forEachProducer(block->getTerminator(), block, numbers,
                   [&](unsigned from) { graph.setEscapes(from); });
   graph.finish();
-  return graph;
 }
 
-FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
+FailureOr<TaggedBlock> TaggedBlock::readTags(Block &block,
+                                             const ModuleTree &tree) {
   TaggedBlock result;
   result.block = &block;
   Operation *untagged = nullptr, *tagged = nullptr;
@@ -218,7 +215,13 @@ FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
     error.attachNote(tagged->getLoc()) << "the first op with a tag is here";
     return error;
   }
-  result.graph = readDataflow(result, tree);
+  return result;
+}
+
+FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
+  FailureOr<TaggedBlock> result = readTags(block, tree);
+  if (succeeded(result))
+    result->readDataflow(tree);
   return result;
 }
 

@@ -73,6 +73,12 @@ struct TaggedBlock {
   /// Fails with an error where no op has a tag, or one between others has none.
   static mlir::FailureOr<TaggedBlock> read(mlir::Block &block,
                                            const ModuleTree &tree);
+
+  /// read in two steps: all but the graph, and the graph. The second only looks
+  /// at the IR, and may do so on a thread of its own.
+  static mlir::FailureOr<TaggedBlock> readTags(mlir::Block &block,
+                                               const ModuleTree &tree);
+  void readDataflow(const ModuleTree &tree);
 };
 
 } // namespace htp

@@ -48,6 +48,10 @@ mlir::LogicalResult liftTags(mlir::ModuleOp module);
 /// Nothing where there is none.
 mlir::FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module);
 
+/// liftTree for those who have something to do while the tree becomes IR: where
+/// the module has no htp.hierarchy yet, they make it (toIR).
+mlir::FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module);
+
 /// Removes everything that embedTags wrote and restores what it changed.
 void removeEmbeddedTags(mlir::ModuleOp module);
 
