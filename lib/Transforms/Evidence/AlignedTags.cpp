@@ -13,7 +13,7 @@ using namespace htp;
 
 AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
                          const ModuleTree &programTree, const ModuleTree &tree)
-    : module(module), program(program), programTree(programTree), tree(tree),
+    : module(module), program(program), programTree(programTree),
       lastTags(programTree.size()) {
   places.reserve(programTree.size());
   paths.reserve(programTree.size());

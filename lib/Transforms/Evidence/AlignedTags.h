@@ -60,7 +60,7 @@ private:
 
   mlir::ModuleOp module;
   const Program &program;
-  const ModuleTree &programTree, &tree;
+  const ModuleTree &programTree;
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;
