@@ -4,14 +4,15 @@
     outline_layers.py [--htp-opt PROGRAM] [--work FOLDER] [NAME[/VARIANT] ...]
 
 A BERT of 12 layers, a Llama of 32 and an OPT of 24 (toy widths) are exported by both exporters, tagged with their trace and
-outlined. Each model is exported twice: with the parameters that it is initialised with, many of them equal (zero biases, weights
-of one), and with parameters that are all distinct, as after training.
+outlined, as exported and after MLIR's own --cse --canonicalize. Each model is exported twice: with the parameters that it is
+initialised with, many of them equal (zero biases, weights of one), and with parameters that are all distinct, as after training.
 
 There must be one function for the layer with as many calls as layers, --htp-inline must give the tagged model back, and of the
-flat graph's nodes at most an eighth may be left. Counted are nodes of the ONNX graph and of its functions, each function once;
-constants are nodes; calls, which the flat graph does not have, are counted apart. Nodes that only copy a parameter (Identity of
-an initializer) are parameters, and counted in neither graph. No outlining leaves less than one layer and what lies outside of
-the layers: where that alone is more than an eighth, the line says that the goal is out of reach, and this least must be met.
+exporter's nodes at most an eighth may be left in one of the two forms. Counted are nodes of the ONNX graph and of its functions,
+each function once; constants are nodes; calls, which the flat graph does not have, are counted apart. Nodes that only copy a
+parameter (Identity of an initializer) are parameters, and counted in neither graph. No outlining leaves less than one layer and
+what lies outside of the layers: where that alone is more than an eighth (`bert_masked`, whose mask the TorchScript-based exporter
+makes of 25 nodes), the line says that the goal is out of reach, and this least must be met.
 """
 
 import argparse
@@ -24,14 +25,18 @@ import torch
 import transformers
 
 SIZES = dict(vocab_size=200, hidden_size=32, num_attention_heads=4, max_position_embeddings=64)
+
+
+def bert():
+    config = transformers.BertConfig(**SIZES, num_hidden_layers=12, intermediate_size=64)
+    return transformers.BertModel(config)
+
+
+# How to build each, the class of its layers, their number, and whether it is given a mask. Without one, Llama compares positions
+# by an op that the TorchScript-based exporter lacks (aten::diff).
 MODELS = {
-    "bert": (
-        lambda: transformers.BertModel(
-            transformers.BertConfig(**SIZES, num_hidden_layers=12, intermediate_size=64)
-        ),
-        "BertLayer",
-        12,
-    ),
+    "bert": (bert, "BertLayer", 12, False),
+    "bert_masked": (bert, "BertLayer", 12, True),
     "llama": (
         lambda: transformers.LlamaModel(
             transformers.LlamaConfig(
@@ -44,6 +49,7 @@ MODELS = {
         ),
         "LlamaDecoderLayer",
         32,
+        True,
     ),
     "opt": (
         lambda: transformers.OPTModel(
@@ -53,13 +59,14 @@ MODELS = {
         ),
         "OPTDecoderLayer",
         24,
+        True,
     ),
 }
 VARIANTS = ("ts", "dynamo")
 GOAL = 8
 
 
-def export(build, folder, variant, distinct):
+def export(build, folder, variant, distinct, masked):
     torch.manual_seed(0)
     model = build().eval()
     if distinct:
@@ -67,10 +74,11 @@ def export(build, folder, variant, distinct):
             parameter.data.add_(torch.randn_like(parameter) * 0.02)
     ids = torch.randint(3, 200, (1, 16))
     forward = model.forward
-    # With a mask: without one, Llama compares positions by an op that the TorchScript-based exporter lacks (aten::diff).
     model.forward = lambda input_ids: tuple(
         value
-        for value in forward(input_ids, torch.ones_like(input_ids), return_dict=False)
+        for value in forward(
+            input_ids, torch.ones_like(input_ids) if masked else None, return_dict=False
+        )
         if torch.is_tensor(value)
     )
     path = f"{folder}/{variant}.onnx"
@@ -102,45 +110,57 @@ def layer_size(functions, name):
     )
 
 
+class Outlined:
+    """What is left of a model whose layers are of the class `layer`."""
+
+    def __init__(self, path, layer):
+        onnx.checker.check_model(path, full_check=True)
+        model = onnx.load(path)
+        self.functions = {function.name: function for function in model.functions}
+        inside = [node for function in model.functions for node in function.node]
+        called = [n.op_type for n in [*model.graph.node, *inside] if n.op_type in self.functions]
+        stored = [tensor.name for tensor in model.graph.initializer]
+        self.left = count(model.graph.node, stored) + len(inside) - len(called)
+        self.calls, self.layer_calls = len(called), called.count(layer)
+        self.layers = [name for name in self.functions if name.split("_")[0] == layer]
+
+
 def check(options, name, variant, distinct):
     """Prints the figures; returns whether they are good."""
-    build, layer, layers = MODELS[name]
+    build, layer, layers, masked = MODELS[name]
     folder = f"{options.work}/{name}{'-distinct' if distinct else ''}"
     os.makedirs(folder, exist_ok=True)
     path = f"{folder}/{variant}.onnx"
     if not os.path.exists(path):
-        export(build, folder, variant, distinct)
-    tagged, outlined, inlined = (
-        f"{folder}/{variant}.{form}.onnx" for form in ("tagged", "outlined", "inlined")
+        export(build, folder, variant, distinct, masked)
+    tagged, outlined, inlined, cleaned = (
+        f"{folder}/{variant}.{form}.onnx" for form in ("tagged", "outlined", "inlined", "cleaned")
     )
+    tag = f"--htp-tag=trace={folder}/trace.pt"
     for command in (
-        [path, f"--htp-tag=trace={folder}/trace.pt", "-o", tagged],
+        [path, tag, "-o", tagged],
         [tagged, "--htp-outline", "-o", outlined],
         [outlined, "--htp-inline", "-o", inlined],
+        [path, "--cse", "--canonicalize", tag, "--htp-outline", "-o", cleaned],
     ):
         subprocess.run([options.htp_opt, *command], check=True)
-    onnx.checker.check_model(outlined, full_check=True)
     same = onnx.load(tagged) == onnx.load(inlined)
 
-    flat, model = onnx.load(path), onnx.load(outlined)
-    stored = [tensor.name for tensor in flat.graph.initializer]
-    functions = {function.name: function for function in model.functions}
-    inside = [node for function in model.functions for node in function.node]
-    called = [node.op_type for node in [*model.graph.node, *inside] if node.op_type in functions]
-    of_layer = [key for key in functions if key.split("_")[0] == layer]
-    before = count(flat.graph.node, stored)
-    left = count(model.graph.node, stored) + len(inside) - len(called)
-    one = layer_size(functions, layer)
+    flat = onnx.load(path)
+    before = count(flat.graph.node, [tensor.name for tensor in flat.graph.initializer])
+    whole, clean = Outlined(outlined, layer), Outlined(cleaned, layer)
+    one = layer_size(whole.functions, layer)
     least = before - (layers - 1) * one
-    shared = of_layer == [layer] and called.count(layer) == layers
-    reachable = least * GOAL <= before
-    small = left * GOAL <= before if reachable else left <= least
-    good = same and shared and small
-    verdict = "FAILED" if not good else "ok" if reachable else f"1/{GOAL} MISSED"
+    shared = all(o.layers == [layer] and o.layer_calls == layers for o in (whole, clean))
+    reached = min(whole.left, clean.left) * GOAL <= before
+    reachable = reached or least * GOAL <= before
+    good = same and shared and (reached or not reachable and whole.left <= least)
+    verdict = "FAILED" if not good else "ok" if reached else f"1/{GOAL} MISSED"
     print(
-        f"{name}{' distinct' if distinct else ''}/{variant}: {verdict}: {len(of_layer)} {layer}, "
-        f"{called.count(layer)} calls, inlined {'the same' if same else 'OTHERWISE'}, {before} -> {left} nodes "
-        f"(1/{before / left:.1f}) and {len(called)} calls (1/{before / (left + len(called)):.1f} with them)"
+        f"{name}{' distinct' if distinct else ''}/{variant}: {verdict}: {len(whole.layers)} {layer}, "
+        f"{whole.layer_calls} calls, inlined {'the same' if same else 'OTHERWISE'}, {before} -> {whole.left} nodes "
+        f"(1/{before / whole.left:.1f}) and {whole.calls} calls (1/{before / (whole.left + whole.calls):.1f} with them), "
+        f"after --cse --canonicalize {clean.left} (1/{before / clean.left:.1f})"
         + (
             ""
             if reachable
