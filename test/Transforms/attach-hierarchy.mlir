@@ -8,12 +8,12 @@
 // CHECK: htp.module @act : "demo.Act"
 // CHECK-LABEL: func @names
 func.func @names(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "name", confidence = 0.99, reason = "node name /layer/layer.0/MatMul">{{.*}}loc(fused<{htp.scope = "layer.0"}>["m"])
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "name", confidence = 0.99, reason = "the node's name">{{.*}}loc(fused<{htp.scope = "layer.0"}>["m"])
   %0 = "t.MatMul"(%x, %x) {onnx_node_name = "/layer/layer.0/MatMul"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> loc("m")
   // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", call = 1, evidence = "name"{{.*}}loc(fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>
   %1 = "t.MatMul"(%0, %x) {onnx_node_name = "/layer/layer.0_1/MatMul"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   // An optimizer's node: its value's name says more than its own.
-  // CHECK: "t.FusedGemm"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name", confidence = 0.7, reason = "value name /act/Relu_output_0", contexts = [#htp.context<"layer.0", evidence = "name", confidence = 0.7>]>
+  // CHECK: "t.FusedGemm"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name", confidence = 0.7, reason = "the name of its value", contexts = [#htp.context<"layer.0", evidence = "name", confidence = 0.7>]>
   %2 = "t.FusedGemm"(%1, %x) {onnx_node_name = "/layer/layer.0/Gemm/GemmActivationFusion", onnx_output_names = ["/act/Relu_output_0"]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   // A third call that never was, a module that the tree does not have: no answer.
   // CHECK: "t.Add"(%{{.*}}, %{{.*}}) {onnx_node_name = "/layer/layer.0_2/Add"}
@@ -53,7 +53,7 @@ func.func @parameters(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> 
   %t = "t.Transpose"(%w) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "reads layer.0.weight, by name">
   %0 = "t.MatMul"(%x, %t) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  // CHECK: "t.Add"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "value-name", confidence = {{[^,]*}}, reason = "traced value linear">
+  // CHECK: "t.Add"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "value-name", confidence = {{[^,]*}}, reason = "its value is named like a traced one">
   %1 = "t.Add"(%0) {onnx_output_names = ["linear"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name"
   %2 = "t.Relu"(%1) {onnx_output_names = ["relu"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>

@@ -37,7 +37,7 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
     ```mlir
     %0 = "onnx.Relu"(%x) {onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"act", evidence = "name", confidence = 0.99, reason = "node name /act/Relu">,
+    %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"act", evidence = "name", confidence = 0.99, reason = "the node's name">,
                           onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32> loc(fused<{htp.scope = "act"}>["/act/Relu"])
     ```
 

@@ -29,6 +29,9 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
 // Sources
 //===----------------------------------------------------------------------===//
 
+// The reasons do not repeat names, which the op itself has: nodes of a module
+// then share one tag, as do the nodes of equal layers in one function.
+
 /// Whether the value `name` of `op` may be the one of `traced`. Decompositions
 /// number values anew: what was `reshape` may now be `view_3`, and the traced
 /// `view_3` another call's. Shapes tell them apart.
@@ -84,15 +87,14 @@ std::optional<Claim> DirectEvidence::fromNodeName(Operation *op) const {
   auto where = scopes.resolveNode(name, getOpType(op));
   if (!where)
     return std::nullopt;
-  return Claim{*where, "name", kName, ("node name " + name).str()};
+  return Claim{*where, "name", kName, "the node's name"};
 }
 
 std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
   for (Value result : op->getResults()) {
     StringRef name = getValueName(result);
     if (auto where = scopes.resolveValue(name))
-      return Claim{*where, "value-name", kValueName,
-                   ("value name " + name).str()};
+      return Claim{*where, "value-name", kValueName, "the name of its value"};
   }
   return std::nullopt;
 }
@@ -105,7 +107,7 @@ std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
   return Claim{{*id, named->call},
                "value-name",
                kTracedName,
-               "traced value " + named->outputs.front().name};
+               "its value is named like a traced one"};
 }
 
 std::optional<Claim>
