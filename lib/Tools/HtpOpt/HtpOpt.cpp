@@ -235,8 +235,9 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   BumpPtrAllocator allocator;
   SmallVector<const char *> arguments(argv, argv + argc);
   expandResponseFiles(allocator, arguments);
+  std::string about = overview(); // LLVM keeps a view of it for -h
   auto [input, output] = parseCLIOptions(
-      arguments.size(), const_cast<char **>(arguments.data()), overview());
+      arguments.size(), const_cast<char **>(arguments.data()), about);
   if (commandLine().help) {
     cl::PrintHelpMessage(/*Hidden=*/false, /*Categorized=*/true);
     return 0;
