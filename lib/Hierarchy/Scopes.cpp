@@ -192,8 +192,20 @@ private:
   StringMap<std::string> pathOf;
 
   std::string choose(StringRef above, StringRef aboveScope, StringRef part);
+  bool skipsOne(StringRef above, StringRef aboveScope, StringRef path) const;
 };
 } // namespace
+
+/// Whether a module between `above` and `path` runs in `aboveScope`: the scopes
+/// of what it calls would name it.
+bool ScopePaths::skipsOne(StringRef above, StringRef aboveScope,
+                          StringRef path) const {
+  for (path = parentPath(path); path.size() > above.size();
+       path = parentPath(path))
+    if (seen.contains((aboveScope + "/" + scopeComponent(path)).str()))
+      return true;
+  return false;
+}
 
 /// The path of the module `part` that `above` (in `aboveScope`) calls.
 std::string ScopePaths::choose(StringRef above, StringRef aboveScope,
@@ -210,7 +222,9 @@ std::string ScopePaths::choose(StringRef above, StringRef aboveScope,
   std::string inside = above.empty() ? "" : above.str() + ".";
   auto it = bySuffix.find(part);
   if (it != bySuffix.end()) {
-    auto isInside = [&](StringRef path) { return path.starts_with(inside); };
+    auto isInside = [&](StringRef path) {
+      return path.starts_with(inside) && !skipsOne(above, aboveScope, path);
+    };
     if (count_if(it->second, isInside) == 1)
       return find_if(it->second, isInside)->str();
   }

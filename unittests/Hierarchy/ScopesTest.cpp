@@ -125,6 +125,17 @@ TEST(Scopes, ATreeFromScopes) {
             "model.decoder.stem.0#0");
 }
 
+/// A module is left out of the scopes of what it holds only if it never runs.
+TEST(Scopes, ModulesThatRunAreNotSkipped) {
+  ModuleTree tree =
+      treeFromScopes({"/block/expand", "/block/gate", "/block/gate/expand"},
+                     {"block.gate.expand.weight"});
+  ScopeResolver resolver(tree);
+  EXPECT_EQ(show(tree, resolver.resolve("/block/expand")), "block.expand#0");
+  EXPECT_EQ(show(tree, resolver.resolve("/block/gate/expand")),
+            "block.gate.expand#0");
+}
+
 TEST(Scopes, PythonLists) {
   auto list = parsePythonList(R"(['', "it's", 'a\'b'])");
   ASSERT_TRUE(list);
