@@ -65,6 +65,29 @@ func.func @parameters(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> 
 
 // -----
 
+// Where an exporter drops an op that does nothing, the node before it takes over its name: no node of the traced op's kind.
+
+// CHECK-LABEL: func @dropped
+func.func @dropped(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> {
+  %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter"
+  %0 = "t.MatMul"(%x, %w) {onnx_output_names = ["relu"]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
+// A fused node has the name of the first op in it. Where its value has none, nothing says what the last one was.
+
+// CHECK-LABEL: func @first_of_fused
+func.func @first_of_fused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  // CHECK: "t.FusedGemm"{{.*}}htp.tag = #htp.tag<"act", evidence = "name", confidence = 0.5
+  %0 = "t.FusedGemm"(%x) {domain_name = "com.microsoft", onnx_node_name = "/act/FusedGemm", onnx_output_names = ["7"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
 // A module that runs twice: the readers of its parameter are in the order of its calls.
 
 // CHECK-LABEL: func @calls

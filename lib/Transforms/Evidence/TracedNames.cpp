@@ -4,6 +4,8 @@
 
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 
 namespace htp {
@@ -106,6 +108,30 @@ TracedNames::Reads TracedNames::readsOf(Operation *op) {
   return reads;
 }
 
+/// Whether an optimizer makes such nodes of several. They bear the name of the
+/// last one, whatever that was.
+static bool maybeFused(Operation *op) {
+  if (auto domain = op->getAttrOfType<StringAttr>("domain_name");
+      domain && !domain.empty())
+    return true;
+  return llvm::StringSwitch<bool>(getOpType(op))
+      .Cases({"Conv", "ConvTranspose", "Gemm", "Gelu", "Sum"}, true)
+      .Cases({"LayerNormalization", "RMSNormalization"}, true)
+      .Default(false);
+}
+
+/// Whether `op` can be a node of `traced`.
+bool TracedNames::mayLeave(const TraceOp &traced, Operation *op) {
+  if (maybeFused(op))
+    return true;
+  auto [rule, isNew] = rules.try_emplace(traced.kind);
+  if (isNew) {
+    const EmissionTable &table = EmissionTable::get();
+    rule->second = table.rule(table.canonical(traced.kind));
+  }
+  return rule->second.emits(getOpType(op)) != Emits::Nothing;
+}
+
 void TracedNames::check(Operation *op, llvm::StringSet<> &certainKeys) {
   const TraceOp *traced = candidate(op);
   if (!traced)
@@ -119,7 +145,8 @@ void TracedNames::check(Operation *op, llvm::StringSet<> &certainKeys) {
   auto isCertain = [&](StringRef read) {
     return read.starts_with("p:") || certainKeys.contains(read);
   };
-  if (!llvm::all_of(*reads, isExpected) || !llvm::any_of(*reads, isCertain))
+  if (!llvm::all_of(*reads, isExpected) || !llvm::any_of(*reads, isCertain) ||
+      !mayLeave(*traced, op))
     return;
   certain[op] = traced;
   for (Value result : op->getResults())

@@ -5,13 +5,16 @@
 // decomposes ops first and numbers the values anew: a name alone may be that of
 // another value of the same kind. So a name counts only where the dataflow
 // agrees: everything that the node reads, back to names that both sides have,
-// is what the traced op reads, and something of it is certain.
+// is what the traced op reads, and something of it is certain. And the traced
+// op must be one that leaves such a node: where an exporter drops an op (a
+// division by 1), the node before it takes over its name.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H
 
 #include "ParameterEvidence.h"
 
+#include "HTP/Hierarchy/Emission.h"
 #include "HTP/Hierarchy/Trace.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -43,11 +46,14 @@ private:
   llvm::DenseMap<const TraceOp *, Reads> traceReads;
   llvm::DenseMap<mlir::Operation *, Reads> nodeReads;
   llvm::DenseMap<mlir::Operation *, const TraceOp *> certain;
+  /// By traced kind, those that were asked for.
+  llvm::StringMap<EmissionRule> rules;
 
   llvm::StringRef key(llvm::StringRef prefix, llvm::StringRef text);
   const TraceOp *candidate(mlir::Operation *op) const;
   Reads readsOf(const TraceOp &op);
   Reads readsOf(mlir::Operation *op);
+  bool mayLeave(const TraceOp &traced, mlir::Operation *op);
   void check(mlir::Operation *op, llvm::StringSet<> &certainKeys);
 };
 
