@@ -130,12 +130,25 @@ static StringRef plainOperator(Operation *op) {
   return quantized && !plain.empty() ? plain : type;
 }
 
+/// Whether a fused product transposes one of its operands.
+static bool transposes(Operation *op) {
+  return llvm::any_of(
+      ArrayRef<StringRef>{"transA", "transB", "transBatchA", "transBatchB"},
+      [&](StringRef name) {
+        auto flag = op->getAttrOfType<IntegerAttr>(name);
+        return flag && !flag.getValue().isZero();
+      });
+}
+
 /// What an optimizer or a quantizer says about an op that does several things.
 void GraphBuilder::readFusion(Operation *op, GraphNode &node) {
   if (auto activation = op->getAttrOfType<StringAttr>("activation"))
     node.activation = activation.getValue();
   if (auto alpha = op->getAttrOfType<FloatAttr>("alpha"))
     node.scales = std::abs(alpha.getValueAsDouble() - 1) > 1e-6;
+  // A product is fused with a transposition or with a scale, be that 1.
+  if (node.op == "FusedMatMul" && !transposes(op))
+    node.scales = true;
 }
 
 void GraphBuilder::addNode(Operation *op) {
