@@ -80,6 +80,21 @@ func.func @fused(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
 
 // -----
 
+// A tag that rests on next to nothing, the name of the first op of a fused one, gives way.
+
+// CHECK-LABEL: @first_of_fused
+func.func @first_of_fused(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %w0 = "onnx.Constant"() {value = dense<[[1.0, 3.0], [2.0, 4.0]]> : tensor<2x2xf32>, onnx.initializer} : () -> tensor<2x2xf32>
+  %w1 = "onnx.Constant"() {value = dense<[[5.0, 7.0], [6.0, 8.0]]> : tensor<2x2xf32>, onnx.initializer} : () -> tensor<2x2xf32>
+  // CHECK: "FusedGemm"{{.*}}#htp.tag<"act", evidence = "alignment"
+  %0 = "onnx.Custom"(%x, %w0) {function_name = "FusedGemm", domain_name = "com.microsoft", activation = "Relu", htp.tag = #htp.tag<"first", evidence = "name", confidence = 0.5>} : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  %1 = "onnx.Custom"(%0, %w1) {function_name = "FusedGemm", domain_name = "com.microsoft", activation = "Relu"} : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+  %2 = "onnx.Add"(%1, %0) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
+  return %2 : tensor<1x2xf32>
+}
+
+// -----
+
 // A product of quantized tensors is one of floats, with what brings it back to
 // floats; scales belong to nobody.
 

@@ -35,6 +35,13 @@ void AlignedTags::findSizes() {
       sizes.insert(parameter.content.elements);
 }
 
+/// Whether a tag must be confirmed: it rests on a parameter, which may have
+/// been stored for another one too, or on next to nothing.
+static bool givesWay(TagAttr tag) {
+  constexpr double kLeast = 0.5;
+  return tag.getEvidence() == "parameter" || tag.getConfidenceValue() <= kLeast;
+}
+
 /// Tags that are there already are fixed points of the alignment. Those that
 /// rest on a parameter's name give way to its contents.
 void AlignedTags::setPriors(ModelGraph &model) {
@@ -45,7 +52,7 @@ void AlignedTags::setPriors(ModelGraph &model) {
     if (!known)
       continue;
     node.prior.module = *known;
-    node.prior.weak = tag.getEvidence() == "parameter";
+    node.prior.weak = givesWay(tag);
   }
 }
 
@@ -114,8 +121,7 @@ void AlignedTags::write(Operation *op, const AlignedNode &node) {
   if (node.best.module < 0)
     return;
   TagAttr existing = getTag(op);
-  if (existing &&
-      (existing.getEvidence() != "parameter" || confirms(node, existing)))
+  if (existing && (!givesWay(existing) || confirms(node, existing)))
     addCall(op, existing, node);
   else
     tag(op, node);

@@ -13,6 +13,8 @@ static constexpr double kNotes = 0.99, kName = 0.99, kValueName = 0.98,
                         kTracedName = 0.98, kParameter = 0.999;
 /// Where another source of the same rank disagrees.
 static constexpr double kDisputed = 0.7;
+/// Where a node stands for several, and its name is that of the first.
+static constexpr double kOfFirst = 0.5;
 
 static constexpr StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 static constexpr StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
@@ -202,6 +204,9 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
     node->confidence = value->confidence = kDisputed;
     std::swap(node, value);
   }
+  // Its value, a result of the model, need not be the first one's.
+  if (node && !value && maybeFused(op))
+    node->confidence = kOfFirst;
   add(std::move(node));
   add(std::move(value));
   add(fromTracedNames(op));
