@@ -18,7 +18,7 @@ static llvm::SmallVector<StringRef> words(StringRef text) {
 }
 
 bool EmissionRule::emitsSeveral() const {
-  return many || sizes || llvm::any_of(ops, [](const auto &entry) {
+  return many || sizes || unknown || llvm::any_of(ops, [](const auto &entry) {
            return entry.second == Emits::Part;
          });
 }
@@ -34,7 +34,9 @@ static bool sameName(StringRef kind, StringRef op) {
 
 Emits EmissionRule::emits(StringRef op) const {
   if (ops.empty())
-    return sameName(kind, op) ? Emits::Main : Emits::Nothing;
+    return sameName(kind, op) ? Emits::Main
+           : unknown          ? Emits::Perhaps
+                              : Emits::Nothing;
   auto found = ops.find(op);
   return found == ops.end() ? Emits::Nothing : found->second;
 }
@@ -99,6 +101,10 @@ EmissionTable::EmissionTable() {
       rule.*flag = true;
     }
   };
+#define HTP_SAME_NAME(kinds)                                                   \
+  for (StringRef kind : words(kinds))                                          \
+    rules[kind].kind = kind.str();
+#include "EmissionTable.inc"
 #define HTP_SILENT(kinds) mark(kinds, &EmissionRule::silent);
 #include "EmissionTable.inc"
 #define HTP_CHEAP(kinds) mark(kinds, &EmissionRule::cheap);
@@ -132,6 +138,8 @@ EmissionRule EmissionTable::rule(StringRef canonicalKind) const {
   rule.kind = canonicalKind.str();
   if (canonicalKind.consume_front(kGraphOp))
     rule.ops[canonicalKind] = Emits::Main;
+  else
+    rule.unknown = true;
   return rule;
 }
 

@@ -30,6 +30,8 @@ enum class Emits : uint8_t {
   Indices,
   /// It is a reshape that an optimizer put around a matrix product.
   Wrap,
+  /// The table does not know the kind: it may emit anything.
+  Perhaps,
 };
 
 /// What the table says about one traced kind.
@@ -46,6 +48,8 @@ struct EmissionRule {
   bool silent = false;
   /// Often folded away by an exporter.
   bool cheap = false;
+  /// The table does not list it.
+  bool unknown = false;
 
   /// Whether the exporter may write several nodes for one op of this kind.
   bool emitsSeveral() const;
@@ -60,8 +64,8 @@ public:
   /// The canonical name of a traced kind: "aten::add_" is "add".
   std::string canonical(llvm::StringRef kind) const;
 
-  /// The rule for a canonical kind. A kind that the table does not list emits
-  /// the ONNX op of the same name (relu, Relu).
+  /// The rule for a canonical kind. A kind that the table does not list may
+  /// emit any op, most likely that of the same name (relu, Relu).
   EmissionRule rule(llvm::StringRef canonicalKind) const;
 
   /// The ops that a fused op replaces; the last one makes the node's value.

@@ -207,8 +207,8 @@ std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
 
 bool Aligner::canEmit(Index state, Index n) const {
   return states.list[state].isGap ||
-         howEmits(emissions, states.list[state].kind, observations.list[n]) !=
-             Emits::Nothing;
+         isKnown(howEmits(emissions, states.list[state].kind,
+                          observations.list[n]));
 }
 
 RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,

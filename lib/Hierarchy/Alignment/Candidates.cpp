@@ -17,7 +17,8 @@ namespace {
 
 // Log-likelihoods; see the study of the prototype for what each one is worth.
 const float kGap = std::log(0.02f), // may have been folded away
-    kPart = std::log(0.2f), kWrap = std::log(0.8f), kOther = std::log(3e-4f);
+    kPart = std::log(0.2f), kWrap = std::log(0.8f), kOther = std::log(3e-4f),
+            kPerhaps = std::log(0.03f); // of a kind that is not known
 constexpr float kMisread = -20; // reads a parameter that the step does not
 constexpr float kUnread = -6;   // does not read the step's, though it is here
 constexpr float kMisshapen = -1, kMisshapenWeight = -3;
@@ -326,6 +327,9 @@ Candidate CandidateFinder::score(Index n, Index t) const {
     break;
   case Emits::Wrap:
     candidate.part = kWrap;
+    break;
+  case Emits::Perhaps:
+    candidate.part = kPerhaps;
     break;
   case Emits::Nothing:
     break;

@@ -177,6 +177,11 @@ inline Emits howEmits(const Emissions &emissions, Index kind,
   return counts ? emits : Emits::Nothing;
 }
 
+/// Whether the table knows that `emits` is so.
+inline bool isKnown(Emits emits) {
+  return emits != Emits::Nothing && emits != Emits::Perhaps;
+}
+
 class Observations {
 public:
   Observations(const Graph &graph, const States &states, Emissions &emissions);

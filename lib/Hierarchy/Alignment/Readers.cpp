@@ -98,7 +98,7 @@ Readers ReaderRules::readersOf(Index n) const {
       continue;
     Index frame = frameOf(m);
     readers.inOwn |= frame == own;
-    readers.allEmit &= emits(placed[m], n) != Emits::Nothing;
+    readers.allEmit &= isKnown(emits(placed[m], n));
     if (readers.common < 0) {
       readers.common = readers.first = frame;
       readers.inCommon = true;
