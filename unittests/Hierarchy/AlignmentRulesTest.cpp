@@ -44,4 +44,28 @@ TEST(AlignmentRules, UnknownKindsHaveParameters) {
   EXPECT_TRUE(result.nodes[1].flags.kind); // and yet nothing is known
 }
 
+/// where they are, however many there are.
+TEST(AlignmentRules, LongStretchesKeepTheirPlace) {
+  // 0: root, 1: a layer.
+  Model model;
+  int32_t t = model.traceInput(), u = model.traceInput();
+  int32_t x = model.input(), y = model.input();
+  constexpr int kSteps = 300, kNodes = 80;
+  model.program.outputs.push_back(model.step("aten::roll", 0, {u}));
+  model.graph.outputs.push_back(
+      model.node("Concat", {model.node("Slice", {y})}));
+  for (int i = 0; i < kSteps; ++i) {
+    t = model.step("aten::linear", 1, {t}, model.parameter(100 + i));
+    x = model.node("MatMul", {x, model.constant(100 + i)});
+  }
+  u = model.step("aten::lstm", 1, {u});
+  for (int i = 0; i < kNodes; ++i)
+    y = model.node(i % 2 ? "Concat" : "Slice", {y});
+  model.program.outputs.push_back(model.step("aten::mul", 1, {t, u}));
+  model.graph.outputs.push_back(model.node("Mul", {x, y}));
+  std::vector<int32_t> expected(model.graph.nodes.size(), 1);
+  expected[0] = expected[1] = 0;
+  EXPECT_EQ(model.modules({{-1}, {0}}), expected);
+}
+
 } // namespace

@@ -17,8 +17,9 @@ using namespace htp::alignment;
 namespace {
 constexpr float kSkip = 0.7f, kSkipCheap = 0.1f, kSkipAnchored = 4.0f;
 constexpr float kStaySeveral = -0.7f, kStayOne = -3.0f;
-/// A way from anywhere to anywhere, so that no row is ever without belief.
-constexpr double kTeleport = 1e-18;
+/// A way from anywhere to anywhere, so that no row is ever without belief. It
+/// must not pay for a hundred nodes that would fit a little better elsewhere.
+constexpr double kTeleport = 1e-60;
 } // namespace
 
 OrderCosts::OrderCosts(const States &states, const Emissions &emissions,
