@@ -44,6 +44,31 @@ TEST(AlignmentRules, UnknownKindsHaveParameters) {
   EXPECT_TRUE(result.nodes[1].flags.kind); // and yet nothing is known
 }
 
+/// not what they share.
+TEST(AlignmentRules, EqualParametersAreNotShared) {
+  // 0: root, 1 and 2: positions of two inputs, 3 and 4: what reads them.
+  Model model;
+  for (int i = 0; i < 2; ++i) {
+    int32_t t = model.traceInput();
+    t = model.step("aten::ne", 1 + i, {t});
+    t = model.step("aten::cumsum", 1 + i, {t});
+    t = model.step("aten::index_select", 1 + i, {t}, model.parameter(50));
+    t = model.step("aten::linear", 3 + i, {t}, model.parameter(60 + i));
+    model.program.outputs.push_back(t);
+  }
+  int32_t inputs[] = {model.input(), model.input()};
+  for (int i = 0; i < 2; ++i) {
+    int32_t x = model.node("Equal", {inputs[i]}, ElementKind::Bool);
+    x = model.node("Not", {x}, ElementKind::Bool);
+    x = model.node("CumSum", {x}, ElementKind::Integer);
+    x = model.node("Gather", {model.constant(50), x});
+    x = model.node("MatMul", {x, model.constant(60 + i)});
+    model.graph.outputs.push_back(x);
+  }
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}, {0}, {0}}),
+            (std::vector<int32_t>{1, 1, 1, 1, 3, 2, 2, 2, 2, 4}));
+}
+
 /// where they are, however many there are.
 TEST(AlignmentRules, LongStretchesKeepTheirPlace) {
   // 0: root, 1: a layer.

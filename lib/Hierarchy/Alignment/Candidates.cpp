@@ -181,15 +181,15 @@ void CandidateFinder::findReaders() {
       auto joined = llvm::find_if(bounds[m].made, [&](Index t) {
         return !llvm::is_contained(own.made, t);
       });
-      if (anchors.has(m))
-        for (Index t : anchors.states[m]) {
-          // Which of a module's calls is not known: one of them.
-          bool another = states.list[t].module !=
-                         states.list[anchors.states[m].front()].module;
-          if (another || t == anchors.states[m].front())
-            add(frameOf(t));
-        }
-      else if (joined != bounds[m].made.end())
+      if (anchors.has(m)) {
+        // Where it is not known which of a module's calls it is, it is one of
+        // them; of several modules with equal parameters nothing is known.
+        Index first = anchors.states[m].front();
+        if (llvm::all_of(anchors.states[m], [&](Index t) {
+              return states.list[t].module == states.list[first].module;
+            }))
+          add(frameOf(first));
+      } else if (joined != bounds[m].made.end())
         add(frameOf(*joined));
       else if (bounds[m].readers >= 0)
         add(bounds[m].readers);
