@@ -93,4 +93,57 @@ TEST(AlignmentRules, LongStretchesKeepTheirPlace) {
   EXPECT_EQ(model.modules({{-1}, {0}}), expected);
 }
 
+/// them where the list was made first. The list is its reader's.
+TEST(AlignmentRules, ListsOfSizesGoWithTheirReaders) {
+  // 0: root, 1 and 2: layers with a view each, to sizes of the input.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t size = model.step("aten::size", 0, {t});
+  for (int i = 0; i < 2; ++i) {
+    t = model.step("aten::linear", 1 + i, {t}, model.parameter(60 + i));
+    t = model.step("aten::view", 1 + i, {t, size});
+    t = model.step("aten::linear", 1 + i, {t}, model.parameter(70 + i));
+  }
+  model.program.outputs.push_back(t);
+  int32_t s = model.node("Shape", {x}, ElementKind::Integer), lists[2];
+  s = model.node("Gather", {s}, ElementKind::Integer);
+  x = model.node("MatMul", {x, model.constant(60)});
+  for (int32_t &list : lists) {
+    int32_t one = model.node("Unsqueeze", {s}, ElementKind::Integer);
+    list = model.node("Concat", {one}, ElementKind::Integer);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (i)
+      x = model.node("MatMul", {x, model.constant(60 + i)});
+    x = model.node("Reshape", {x, lists[i]});
+    x = model.node("MatMul", {x, model.constant(70 + i)});
+  }
+  model.graph.outputs.push_back(x);
+  // Lists: nodes 4 and 6.
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}}),
+            (std::vector<int32_t>{0, 0, 1, 1, 1, 1, 2, 1, 1, 2, 2, 2}));
+}
+
+/// A size that is made of nothing was made for what reads it.
+TEST(AlignmentRules, ConstantSizesGoWithTheirReaders) {
+  // 0: root, 1: enlarges, 2: pads.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::conv2d", 0, {t}, model.parameter(60));
+  t = model.step("aten::upsample_bilinear2d", 1, {t});
+  t = model.step("aten::reflection_pad2d", 2, {t});
+  model.program.outputs.push_back(
+      model.step("aten::conv2d", 0, {t}, model.parameter(61)));
+  x = model.node("Conv", {x, model.constant(60)});
+  x = model.node("Resize", {x});
+  int32_t pads = model.node("ConstantOfShape", {}, ElementKind::Integer);
+  pads = model.node("Concat", {pads}, ElementKind::Integer);
+  pads = model.node("Reshape", {pads}, ElementKind::Integer);
+  pads = model.node("Transpose", {pads}, ElementKind::Integer);
+  x = model.node("Pad", {x, pads});
+  model.graph.outputs.push_back(model.node("Conv", {x, model.constant(61)}));
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}}),
+            (std::vector<int32_t>{0, 1, 2, 2, 2, 2, 2, 0}));
+}
+
 } // namespace

@@ -33,7 +33,8 @@ public:
               llvm::ArrayRef<Index> placed, Alignment &result)
       : observations(observations), states(states), frames(frames),
         emissions(emissions), placed(placed), result(result),
-        shape(emissions.findOp("Shape")), gather(emissions.findOp("Gather")) {
+        shape(emissions.findOp("Shape")), gather(emissions.findOp("Gather")),
+        concat(emissions.findOp("Concat")) {
     findTaken();
   }
 
@@ -43,6 +44,7 @@ private:
   void findTaken();
   Readers readersOf(Index n) const;
   bool sizeMoves(Index n, const Readers &readers) const;
+  bool isForReaders(Index n) const;
   Index sightOf(Index n) const;
   Index target(Index n) const;
   Emits emits(Index state, Index n) const {
@@ -66,7 +68,7 @@ private:
   const Emissions &emissions;
   llvm::ArrayRef<Index> placed;
   Alignment &result;
-  Index shape, gather;
+  Index shape, gather, concat;
   /// Sizes that the program took as well, and what it made of them.
   std::vector<bool> taken;
 };
@@ -122,6 +124,16 @@ bool ReaderRules::besideItsStep(Index n) const {
          llvm::any_of(observations.next[n], isAt);
 }
 
+/// Whether a size was made for what reads it, wherever what it is made of comes
+/// from: it is made of constants alone, or it is a list. An exporter that meets
+/// one list of sizes in two steps writes it twice, where it was made first, and
+/// each time for the step that reads it; only the sizes in it belong there.
+bool ReaderRules::isForReaders(Index n) const {
+  const Observation &observation = observations.list[n];
+  return observation.size &&
+         (observation.op == concat || observations.prev[n].empty());
+}
+
 /// A size that the program never took was made for those that need it. Of one
 /// that it took the order knows more, unless that put it beside its readers.
 bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
@@ -160,6 +172,8 @@ Index ReaderRules::target(Index n) const {
   Readers readers = readersOf(n);
   if (readers.common < 0 || readers.common == frameOf(n))
     return -1;
+  if (isForReaders(n) && !readers.inOwn && !readers.several)
+    return readers.common;
   if (readers.allEmit && !readers.inOwn && !besideItsStep(n))
     // Each reader's step emits such a node: one was kept for all.
     return readers.oneModule ? readers.first : readers.common;
