@@ -146,4 +146,27 @@ TEST(AlignmentRules, ConstantSizesGoWithTheirReaders) {
             (std::vector<int32_t>{0, 1, 2, 2, 2, 2, 2, 0}));
 }
 
+/// gone, and what the product makes is the norm's.
+static Model foldedNorm(bool folded) {
+  // 1: linear, 2: norm, 3: what follows.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60));
+  t = model.step("aten::batch_norm", 2, {t}, model.parameter(61));
+  t = model.step("aten::relu", 3, {t});
+  model.program.outputs.push_back(
+      model.step("aten::linear", 3, {t}, model.parameter(62)));
+  x = model.node("Gemm", {x, model.constant(folded ? 99 : 60)});
+  if (!folded)
+    x = model.node("BatchNormalization", {x, model.constant(61)});
+  x = model.node("Relu", {x});
+  model.graph.outputs.push_back(model.node("Gemm", {x, model.constant(62)}));
+  return model;
+}
+
+TEST(AlignmentRules, NormFoldedIntoAProduct) {
+  EXPECT_EQ(foldedNorm(true).modules(), (std::vector<int32_t>{2, 3, 3}));
+  EXPECT_EQ(foldedNorm(false).modules(), (std::vector<int32_t>{1, 2, 3, 3}));
+}
+
 } // namespace

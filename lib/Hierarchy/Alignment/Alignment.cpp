@@ -38,6 +38,8 @@ public:
         states(program, frames, emissions),
         observations(graph, states, emissions) {
     emissions.close();
+    gemm = emissions.findOp("Gemm");
+    matMul = emissions.findOp("MatMul");
   }
 
   Alignment run();
@@ -56,6 +58,7 @@ private:
               Alignment &result) const;
   bool canEmit(Index state, Index n) const;
   Index homeInGap(Index n, Index state) const;
+  Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
   std::vector<Index> mostLikely(const Posterior &posterior) const;
@@ -71,6 +74,7 @@ private:
   std::optional<OrderCosts> costs;
   std::optional<Dataflow> dataflow;
   std::vector<float> mains; // of one node, kept for the next
+  Index gemm = -1, matMul = -1;
 };
 
 } // namespace
@@ -233,11 +237,32 @@ Index Aligner::homeInGap(Index n, Index state) const {
   return frames.common(candidates.homes[n], states.list[state + 1].frame);
 }
 
+/// The batch norm that an exporter folded into a product: it has no node of its
+/// own, it is all that goes on with the product, and the product's weight is no
+/// parameter any more. What comes out of the node is then the norm's. Returns
+/// the state, or -1.
+Index Aligner::foldedNorm(Index n, Index state,
+                          const std::vector<bool> &taken) const {
+  if (anchors.has(n) || states.next[state].size() != 1 ||
+      (observations.list[n].op != gemm && observations.list[n].op != matMul) ||
+      states.list[state].kind < 0 ||
+      states.program.steps[states.list[state].step].parameters.empty())
+    return -1;
+  Index norm = states.next[state].front();
+  return states.list[norm].kind >= 0 && !taken[norm] &&
+                 emissions.rule(states.list[norm].kind).kind == "batch_norm"
+             ? norm
+             : -1;
+}
+
 void Aligner::answer(const Posterior &posterior, const Posterior &loose,
                      Alignment &result) const {
   result.nodes.resize(graph.nodes.size());
   std::vector<Index> placed = mostLikely(posterior),
                      loosely = mostLikely(loose);
+  std::vector<bool> taken(states.size());
+  for (Index state : placed)
+    taken[state] = true;
   llvm::SmallVector<std::pair<Belief, Index>> beliefs;
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
@@ -275,6 +300,10 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     if (Index home = homeInGap(n, beliefs[0].second); home >= 0) {
       node.best.module = frames.module(home);
       node.best.call = frames.call(home);
+    }
+    if (Index norm = foldedNorm(n, beliefs[0].second, taken); norm >= 0) {
+      node.best.module = states.list[norm].module;
+      node.best.call = states.list[norm].call;
     }
     node.step = states.list[beliefs[0].second].kind < 0
                     ? -1
