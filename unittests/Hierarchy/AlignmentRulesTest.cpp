@@ -10,6 +10,7 @@ using namespace htp;
 
 namespace {
 
+/// Of a kind that the table does not list anything may come, also what other
 /// kinds around it are known for.
 TEST(AlignmentRules, UnknownKinds) {
   // 0: root, 1 and 3: layers, 2: what is between them.
@@ -44,6 +45,7 @@ TEST(AlignmentRules, UnknownKindsHaveParameters) {
   EXPECT_TRUE(result.nodes[1].flags.kind); // and yet nothing is known
 }
 
+/// Two modules have tables with equal contents. What goes into one of them is
 /// not what they share.
 TEST(AlignmentRules, EqualParametersAreNotShared) {
   // 0: root, 1 and 2: positions of two inputs, 3 and 4: what reads them.
@@ -69,6 +71,7 @@ TEST(AlignmentRules, EqualParametersAreNotShared) {
             (std::vector<int32_t>{1, 1, 1, 1, 3, 2, 2, 2, 2, 4}));
 }
 
+/// Nodes that a step of the root could have made as well, and sooner, stay
 /// where they are, however many there are.
 TEST(AlignmentRules, LongStretchesKeepTheirPlace) {
   // 0: root, 1: a layer.
@@ -93,6 +96,7 @@ TEST(AlignmentRules, LongStretchesKeepTheirPlace) {
   EXPECT_EQ(model.modules({{-1}, {0}}), expected);
 }
 
+/// An exporter writes a list of sizes once for each step that reads it, all of
 /// them where the list was made first. The list is its reader's.
 TEST(AlignmentRules, ListsOfSizesGoWithTheirReaders) {
   // 0: root, 1 and 2: layers with a view each, to sizes of the input.
@@ -146,6 +150,7 @@ TEST(AlignmentRules, ConstantSizesGoWithTheirReaders) {
             (std::vector<int32_t>{0, 1, 2, 2, 2, 2, 2, 0}));
 }
 
+/// A batch norm in a product has changed the product's weight; its own node is
 /// gone, and what the product makes is the norm's.
 static Model foldedNorm(bool folded) {
   // 1: linear, 2: norm, 3: what follows.
@@ -167,6 +172,23 @@ static Model foldedNorm(bool folded) {
 TEST(AlignmentRules, NormFoldedIntoAProduct) {
   EXPECT_EQ(foldedNorm(true).modules(), (std::vector<int32_t>{2, 3, 3}));
   EXPECT_EQ(foldedNorm(false).modules(), (std::vector<int32_t>{1, 2, 3, 3}));
+}
+
+/// The bias of a convolution that is a parameter of another module was added
+/// there.
+TEST(AlignmentRules, BiasOfAnotherModule) {
+  // 1: the convolution, 2: adds a parameter of its own, 3: what follows.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::conv1d", 1, {t}, model.parameter(60));
+  t = model.step("aten::add", 2, {t}, model.parameter(61));
+  t = model.step("aten::conv1d", 3, {t}, model.parameter(62));
+  model.program.steps.back().parameters.push_back(model.parameter(63));
+  model.program.outputs.push_back(t);
+  x = model.node("Conv", {x, model.constant(60), model.constant(61)});
+  x = model.node("Conv", {x, model.constant(62), model.constant(63)});
+  model.graph.outputs.push_back(x);
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{2, 3}));
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 
 #include "Model.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -14,14 +14,16 @@ using namespace htp;
 using namespace htp::alignment;
 
 /// The ops that a node stands for.
-static llvm::SmallVector<llvm::StringRef> unfused(const GraphNode &node,
-                                                  bool foldedNorm) {
+static llvm::SmallVector<llvm::StringRef>
+unfused(const GraphNode &node, bool foldedNorm, bool addedBias) {
   llvm::SmallVector<llvm::StringRef> ops;
   llvm::StringRef op = node.op;
-  if (op == "Conv" || op == "ConvTranspose" || op == "FusedConv" ||
-      op == "FusedGemm") {
+  if (op == "Conv" || op == "ConvTranspose" || op == "Gemm" ||
+      op == "FusedConv" || op == "FusedGemm") {
     bool fused = op.consume_front("Fused");
     ops.push_back(op);
+    if (addedBias)
+      ops.push_back("Add");
     if (foldedNorm)
       ops.push_back("BatchNormalization");
     if (fused && op == "Conv" && node.inputs.size() > 3)
@@ -106,6 +108,20 @@ void Observations::markSizes() {
 
 using ContentKey = std::pair<uint64_t, int64_t>;
 
+static ContentKey keyOf(const TensorContent &content) {
+  return {content.values, content.elements};
+}
+
+/// The contents of a value that is fixed, or null.
+static const TensorContent *constantOf(const Graph &graph, Index value) {
+  return value < 0 || graph.values[value].constant < 0
+             ? nullptr
+             : &graph.constants[graph.values[value].constant];
+}
+
+/// A weight that so many parameters are equal to says nothing.
+static constexpr size_t kMostEqual = 16;
+
 Observations::Observations(const Graph &graph, const States &states,
                            Emissions &emissions)
     : graph(graph) {
@@ -114,19 +130,38 @@ Observations::Observations(const Graph &graph, const States &states,
   bool anyNorm = llvm::any_of(states.list, [&](const State &state) {
     return state.kind >= 0 && emissions.rule(state.kind).kind == "batch_norm";
   });
-  llvm::DenseSet<ContentKey> known;
-  for (const Program::Parameter &parameter : states.program.parameters)
+  llvm::DenseMap<ContentKey, llvm::SmallVector<Index, 1>> owners;
+  for (auto [index, parameter] : llvm::enumerate(states.program.parameters))
     if (parameter.content.values)
-      known.insert({parameter.content.values, parameter.content.elements});
+      owners[keyOf(parameter.content)].push_back(index);
   auto isFolded = [&](const GraphNode &node) {
     return anyNorm && llvm::any_of(node.inputs, [&](Index value) {
-             if (value < 0 || graph.values[value].constant < 0)
-               return false;
-             const TensorContent &content =
-                 graph.constants[graph.values[value].constant];
-             return content.shape.size() > 2 &&
-                    !known.contains({content.values, content.elements});
+             const TensorContent *content = constantOf(graph, value);
+             return content && content->shape.size() > 2 &&
+                    !owners.contains(keyOf(*content));
            });
+  };
+  // A weight and a bias that no step reads both: an optimizer made one node of
+  // two steps.
+  auto hasAddedBias = [&](const GraphNode &node) {
+    if (node.inputs.size() < 3)
+      return false;
+    const TensorContent *weight = constantOf(graph, node.inputs[1]),
+                        *bias = constantOf(graph, node.inputs[2]);
+    if (!weight || !bias || !owners.contains(keyOf(*bias)))
+      return false;
+    auto found = owners.find(keyOf(*weight));
+    if (found == owners.end() || found->second.size() > kMostEqual)
+      return false;
+    return llvm::none_of(found->second, [&](Index parameter) {
+      return llvm::any_of(states.readers[parameter], [&](Index t) {
+        return llvm::any_of(
+            states.program.steps[states.list[t].step].parameters, [&](Index p) {
+              return keyOf(states.program.parameters[p].content) ==
+                     keyOf(*bias);
+            });
+      });
+    });
   };
 
   std::vector<Index> madeBy(graph.values.size(), -1);
@@ -158,7 +193,7 @@ Observations::Observations(const Graph &graph, const States &states,
     for (Index value : node.inputs)
       read(value);
     bool folded = isFolded(node);
-    for (llvm::StringRef op : unfused(node, folded)) {
+    for (llvm::StringRef op : unfused(node, folded, hasAddedBias(node))) {
       Observation observation;
       observation.node = index;
       observation.op = emissions.op(op);
