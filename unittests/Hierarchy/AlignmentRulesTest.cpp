@@ -191,4 +191,52 @@ TEST(AlignmentRules, BiasOfAnotherModule) {
   EXPECT_EQ(model.modules(), (std::vector<int32_t>{2, 3}));
 }
 
+/// A module that needs the sizes of what comes into it takes them itself.
+TEST(AlignmentRules, SizesOfWhatComesIn) {
+  // 0: root, 1 and 2: layers.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60));
+  t = model.step("aten::view", 1, {t});
+  t = model.step("aten::linear", 2, {t}, model.parameter(61));
+  t = model.step("aten::transpose", 2, {t});
+  model.program.outputs.push_back(model.step("aten::view", 2, {t}));
+  x = model.node("MatMul", {x, model.constant(60)});
+  x = model.node("Reshape", {x});
+  int32_t s = model.node("Shape", {x}, ElementKind::Integer);
+  s = model.node("Gather", {s}, ElementKind::Integer);
+  x = model.node("MatMul", {x, model.constant(61)});
+  x = model.node("Transpose", {x});
+  model.graph.outputs.push_back(model.node("Reshape", {x, s}));
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}}),
+            (std::vector<int32_t>{1, 1, 2, 2, 2, 2, 2}));
+}
+
+/// A size that the program computes in one module for the parts of another
+/// stays there.
+TEST(AlignmentRules, TakenSizesStay) {
+  // 0: root, 1 and 2: stages, 3 and 4: blocks of the second.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60));
+  int32_t size = model.step("aten::size", 1, {t});
+  size = model.step("aten::add", 1, {size});
+  x = model.node("MatMul", {x, model.constant(60)});
+  int32_t s = model.node("Shape", {x}, ElementKind::Integer);
+  s = model.node("Gather", {s}, ElementKind::Integer);
+  s = model.node("Add", {s}, ElementKind::Integer);
+  s = model.node("Cast", {s}, ElementKind::Integer);
+  for (int i = 0; i < 2; ++i) {
+    t = model.step("aten::linear", 3 + i, {t}, model.parameter(61 + i));
+    t = model.step("aten::view", 3 + i, {t, size});
+    x = model.node("MatMul", {x, model.constant(61 + i)});
+    int32_t one = model.node("Unsqueeze", {s}, ElementKind::Integer);
+    x = model.node("Reshape", {x, one});
+  }
+  model.program.outputs.push_back(t);
+  model.graph.outputs.push_back(x);
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}, {2}, {2}}),
+            (std::vector<int32_t>{1, 1, 1, 1, 1, 3, 3, 3, 4, 4, 4}));
+}
+
 } // namespace

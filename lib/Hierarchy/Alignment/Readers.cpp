@@ -45,6 +45,7 @@ private:
   Readers readersOf(Index n) const;
   bool sizeMoves(Index n, const Readers &readers) const;
   bool isForReaders(Index n) const;
+  Index shapeBefore(Index n) const;
   Index sightOf(Index n) const;
   Index target(Index n) const;
   Emits emits(Index state, Index n) const {
@@ -134,23 +135,34 @@ bool ReaderRules::isForReaders(Index n) const {
          (observation.op == concat || observations.prev[n].empty());
 }
 
-/// A size that the program never took was made for those that need it. Of one
-/// that it took the order knows more, unless that put it beside its readers.
+/// The node that reads the tensor whose size a node takes, or -1.
+Index ReaderRules::shapeBefore(Index n) const {
+  if (observations.list[n].op == gather && observations.prev[n].size() == 1)
+    n = observations.prev[n].front(); // one dimension of a shape
+  return observations.list[n].op == shape && observations.prev[n].size() == 1
+             ? n
+             : -1;
+}
+
+/// A size that the program never took was made for those that need it: it is
+/// taken of what comes into them. Of one that it took the order knows more,
+/// unless that put it beside its readers.
 bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
   Index own = frameOf(n);
   bool below = frames.inside(readers.common, own),
        above = frames.inside(own, readers.common);
   if (taken[n])
-    return readers.several && !readers.inOwn && !below;
+    return readers.several && !readers.inOwn && above;
+  if (!readers.inOwn && shapeBefore(n) >= 0)
+    return true;
   return (below || above) && (!readers.inOwn || readers.inCommon);
 }
 
 /// The frame in which the tensor is known whose size a node takes: it holds
 /// what makes the tensor and all that reads its contents. -1: takes no size.
 Index ReaderRules::sightOf(Index n) const {
-  if (observations.list[n].op == gather && observations.prev[n].size() == 1)
-    n = observations.prev[n].front(); // one dimension of a shape
-  if (observations.list[n].op != shape || observations.prev[n].size() != 1)
+  n = shapeBefore(n);
+  if (n < 0)
     return -1;
   Index made = observations.prev[n].front(), sight = -1;
   if (observations.list[made].isInput || observations.list[made].size ||
