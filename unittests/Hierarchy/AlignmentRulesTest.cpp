@@ -191,6 +191,25 @@ TEST(AlignmentRules, BiasOfAnotherModule) {
   EXPECT_EQ(model.modules(), (std::vector<int32_t>{2, 3}));
 }
 
+/// What is known of a convolution with a norm folded in is known of the
+/// convolution.
+TEST(AlignmentRules, KnownModuleOfAFoldedConvolution) {
+  // 1 and 2: convolutions, 3 and 4: their norms.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input(), sides[2], nodes[2];
+  for (int i = 0; i < 2; ++i) {
+    int32_t c = model.step("aten::conv2d", 1 + i, {t}, model.parameter(60 + i));
+    sides[i] = model.step("aten::batch_norm", 3 + i, {c});
+    nodes[i] = model.node("Conv", {x, model.constant(90 + i)});
+    model.graph.constants.back().shape = {4, 2, 2};
+    model.graph.nodes.back().prior.module = 2 - i;
+  }
+  model.program.outputs.push_back(
+      model.step("aten::sub", 0, {sides[0], sides[1]}));
+  model.graph.outputs.push_back(model.node("Sub", {nodes[1], nodes[0]}));
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{2, 1, 0}));
+}
+
 /// A module that needs the sizes of what comes into it takes them itself.
 TEST(AlignmentRules, SizesOfWhatComesIn) {
   // 0: root, 1 and 2: layers.

@@ -35,6 +35,7 @@ private:
   void byName(const Observation &observation);
   void byModule(const Observation &observation, const Prior &prior);
   bool canEmit(Index state, const Observation &observation) const;
+  bool namesItsNode(Index n) const;
   bool argumentsAgree(bool inputs) const;
   void tellCallsApart(Anchors &anchors) const;
 
@@ -138,6 +139,22 @@ void AnchorFinder::byModule(const Observation &observation,
       hits.push_back(t);
 }
 
+/// Whether what is known of the node is known of this op of it: it is the last
+/// one that says where the node belongs.
+bool AnchorFinder::namesItsNode(Index n) const {
+  const Observation &observation = observations.list[n];
+  if (!observation.names)
+    return false;
+  for (Index m = n + 1; m < observations.size(); ++m) {
+    const Observation &later = observations.list[m];
+    if (later.isOutput || later.node != observation.node)
+      break;
+    if (later.names)
+      return false;
+  }
+  return true;
+}
+
 /// Arguments are told apart by their number: only where both sides have as
 /// many.
 bool AnchorFinder::argumentsAgree(bool inputs) const {
@@ -213,9 +230,7 @@ Anchors AnchorFinder::run() {
         hits.push_back(states.size() - states.program.outputs.size() +
                        observation.node);
     } else {
-      bool last = n + 1 == observations.size() ||
-                  observations.list[n + 1].isOutput ||
-                  observations.list[n + 1].node != observation.node;
+      bool last = namesItsNode(n);
       const Prior &prior = observations.graph.nodes[observation.node].prior;
       if (last && states.program.sameNames)
         byName(observation);
