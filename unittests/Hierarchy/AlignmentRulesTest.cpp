@@ -210,6 +210,22 @@ TEST(AlignmentRules, KnownModuleOfAFoldedConvolution) {
   EXPECT_EQ(model.modules(), (std::vector<int32_t>{2, 1, 0}));
 }
 
+/// Of a view of a view one node is left, and that is the last one's.
+TEST(AlignmentRules, MergedViews) {
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60));
+  t = model.step("aten::view", 1, {t});
+  t = model.step("aten::contiguous", 1, {t});
+  t = model.step("aten::reshape", 2, {t});
+  model.program.outputs.push_back(
+      model.step("aten::linear", 3, {t}, model.parameter(61)));
+  x = model.node("MatMul", {x, model.constant(60)});
+  x = model.node("Reshape", {x});
+  model.graph.outputs.push_back(model.node("MatMul", {x, model.constant(61)}));
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{1, 2, 3}));
+}
+
 /// A module that needs the sizes of what comes into it takes them itself.
 TEST(AlignmentRules, SizesOfWhatComesIn) {
   // 0: root, 1 and 2: layers.

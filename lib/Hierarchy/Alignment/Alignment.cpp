@@ -59,6 +59,7 @@ private:
   bool canEmit(Index state, Index n) const;
   Index homeInGap(Index n, Index state) const;
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
+  Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
   std::vector<Index> mostLikely(const Posterior &posterior) const;
@@ -255,6 +256,30 @@ Index Aligner::foldedNorm(Index n, Index state,
              : -1;
 }
 
+/// Of two steps in a row of which the second undoes the first (views of views)
+/// exporters leave one node, the second's. Returns the state, or -1 where the
+/// node is its own step's. Shapes tell, where they are known.
+Index Aligner::mergedInto(Index n, Index state,
+                          const std::vector<bool> &taken) const {
+  Index last = -1;
+  auto kindOf = [&](Index t) { return states.list[t].kind; };
+  if (observations.list[n].size ||
+      howEmits(emissions, kindOf(state), observations.list[n]) != Emits::Main ||
+      emissions.rule(kindOf(state)).kind != "view")
+    return -1;
+  for (Index at = state; states.next[at].size() == 1;) {
+    at = states.next[at].front();
+    if (kindOf(at) < 0 || taken[at])
+      break;
+    if (kindOf(at) == kindOf(state) && !states.list[at].shape &&
+        !states.list[state].shape)
+      last = at;
+    else if (!emissions.rule(kindOf(at)).silent)
+      break;
+  }
+  return last;
+}
+
 void Aligner::answer(const Posterior &posterior, const Posterior &loose,
                      Alignment &result) const {
   result.nodes.resize(graph.nodes.size());
@@ -301,9 +326,12 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
       node.best.module = frames.module(home);
       node.best.call = frames.call(home);
     }
-    if (Index norm = foldedNorm(n, beliefs[0].second, taken); norm >= 0) {
-      node.best.module = states.list[norm].module;
-      node.best.call = states.list[norm].call;
+    Index instead = foldedNorm(n, beliefs[0].second, taken);
+    if (instead < 0)
+      instead = mergedInto(n, beliefs[0].second, taken);
+    if (instead >= 0) {
+      node.best.module = states.list[instead].module;
+      node.best.call = states.list[instead].call;
     }
     node.step = states.list[beliefs[0].second].kind < 0
                     ? -1
