@@ -274,4 +274,22 @@ TEST(AlignmentRules, TakenSizesStay) {
             (std::vector<int32_t>{1, 1, 1, 1, 1, 3, 3, 3, 4, 4, 4}));
 }
 
+/// A cast beside a softmax is none of the ops that stand for one.
+TEST(AlignmentRules, CastBesideTheMainOp) {
+  // 0: root, 1: attention, 2: its dropout.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60));
+  t = model.step("aten::softmax", 1, {t});
+  t = model.step("aten::dropout", 2, {t});
+  model.program.outputs.push_back(
+      model.step("aten::linear", 1, {t}, model.parameter(61)));
+  x = model.node("MatMul", {x, model.constant(60)});
+  x = model.node("Softmax", {x});
+  x = model.node("Cast", {x});
+  model.graph.outputs.push_back(model.node("MatMul", {x, model.constant(61)}));
+  EXPECT_EQ(model.modules({{-1}, {0}, {1}}),
+            (std::vector<int32_t>{1, 1, 1, 1}));
+}
+
 } // namespace

@@ -40,8 +40,11 @@ void Emissions::close() {
       row[op] = rule.emits(opNames[op]);
       shown[kind] = shown[kind] || row[op] == Emits::Main;
     }
+    // A cast is none of what replaces the main op: it stands beside it.
     if (rule.instead && shown[kind])
-      std::replace(row, row + numOps, Emits::Part, Emits::Nothing);
+      for (Index op = 0; op < numOps; ++op)
+        if (row[op] == Emits::Part && opNames[op] != "Cast")
+          row[op] = Emits::Nothing;
   }
   for (Index op = 0; op < numOps; ++op) {
     for (Index kind = 0; kind < numKinds(); ++kind)
