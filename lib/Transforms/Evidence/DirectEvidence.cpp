@@ -175,12 +175,16 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
     const ParameterValue *parameter = parameters.find(operand);
     if (!parameter)
       continue;
-    std::optional<Claim> claim = fromParameter(*parameter, /*copy=*/false);
+    SmallVector<ModuleId, 1> modules =
+        parameters.modulesFor(*parameter, getOpType(op));
+    ParameterValue read = *parameter;
+    read.modules = modules;
+    std::optional<Claim> claim = fromParameter(read, /*copy=*/false);
     if (!claim || (answer && answer->where.module != claim->where.module))
       return std::nullopt;
     if (!answer) {
       answer = std::move(claim);
-      answer->where.call = callOf(op, *parameter);
+      answer->where.call = callOf(op, read);
     }
   }
   return answer;

@@ -27,7 +27,8 @@ StringRef describe(ParameterMatch match) {
 
 ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
                                  const Trace *trace)
-    : tree(tree), index(tree), seen(index.size()), readers(index.size()) {
+    : tree(tree), index(tree), seen(index.size()), readers(index.size()),
+      direct(index.size()), behind(index.size()) {
   if (trace)
     indexReaders(*trace);
   for (auto function : module.getOps<FunctionOpInterface>()) {
@@ -53,23 +54,86 @@ const ParameterValue *ParameterValues::find(Value value) const {
 // What the tree and the trace know
 //===----------------------------------------------------------------------===//
 
+/// What so many kinds of ops read, directly or not, says nothing of its
+/// readers.
+static constexpr size_t kManyReaders = 64;
+
+/// Whether an op of this kind may leave no node, and hands on what it reads.
+static bool passesOn(const EmissionRule &rule) {
+  return rule.cheap || rule.silent;
+}
+
 void ParameterValues::indexReaders(const Trace &trace) {
   // The tree in use may be another than the trace's own.
   bool sameTree = &tree == &trace.tree;
+  llvm::StringMap<unsigned> kinds;
+  auto kindOf = [&](StringRef kind) {
+    auto [found, isNew] = kinds.try_emplace(kind, rules.size());
+    const EmissionTable &table = EmissionTable::get();
+    if (isNew)
+      rules.push_back(table.rule(table.canonical(kind)));
+    return found->second;
+  };
+  auto add = [](auto &known, auto entry) {
+    if (!llvm::is_contained(known, entry))
+      known.push_back(entry);
+  };
+  auto addFew = [&](auto &known, auto entry) {
+    if (known.size() < kManyReaders)
+      add(known, entry);
+  };
+  /// Values that are a parameter, passed on.
+  llvm::DenseMap<TraceValueId, ParameterId> passed;
   forEachOp(trace.ops, [&](const TraceOp &op) {
+    auto reader = sameTree ? op.module : tree.find(trace.tree[op.module].path);
+    if (!reader)
+      return;
+    Reader entry{*reader, kindOf(op.kind)};
+    std::optional<ParameterId> handed;
     forEachArgument(op.inputs, [&](const TraceArgument &argument) {
-      if (argument.kind != TraceArgument::Kind::Parameter)
-        return;
-      auto reader =
-          sameTree ? op.module : tree.find(trace.tree[op.module].path);
-      auto parameter = index.find(argument.parameter);
-      if (!reader || !parameter)
-        return;
-      auto &known = readers[index.identity(*parameter)];
-      if (!llvm::is_contained(known, *reader))
-        known.push_back(*reader);
+      if (argument.kind == TraceArgument::Kind::Parameter) {
+        auto parameter = index.find(argument.parameter);
+        if (!parameter)
+          return;
+        handed = index.identity(*parameter);
+        add(readers[*handed], *reader);
+        addFew(direct[*handed], entry);
+      } else if (argument.kind == TraceArgument::Kind::Value) {
+        auto found = passed.find(argument.value);
+        if (found == passed.end())
+          return;
+        handed = found->second;
+        addFew(behind[*handed], entry);
+      }
     });
+    if (handed && passesOn(rules[entry.kind]))
+      for (const TraceValue &output : op.outputs)
+        passed[output.value] = *handed;
   });
+}
+
+SmallVector<ModuleId, 1>
+ParameterValues::modulesFor(const ParameterValue &value,
+                            StringRef opType) const {
+  auto mayLeave = [&](const Reader &reader) {
+    Emits emits = rules[reader.kind].emits(opType); // a parameter is no size
+    return emits == Emits::Main || emits == Emits::Part;
+  };
+  ParameterId parameter = index.identity(value.parameter);
+  // Of several equal parameters it may be any: their readers are known already.
+  bool onlyPassed = value.modules.size() == 1 && !direct[parameter].empty() &&
+                    llvm::all_of(direct[parameter], [&](const Reader &reader) {
+                      return passesOn(rules[reader.kind]) && !mayLeave(reader);
+                    });
+  if (!onlyPassed)
+    return SmallVector<ModuleId, 1>(value.modules);
+  SmallVector<ModuleId, 1> modules;
+  if (behind[parameter].size() == kManyReaders)
+    return modules;
+  for (const Reader &reader : behind[parameter])
+    if (mayLeave(reader) && !llvm::is_contained(modules, reader.module))
+      modules.push_back(reader.module);
+  return modules;
 }
 
 std::string ParameterValues::identity(StringRef path) const {

@@ -8,6 +8,7 @@
 
 #include "ParameterIndex.h"
 
+#include "HTP/Hierarchy/Emission.h"
 #include "HTP/Hierarchy/Trace.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -53,6 +54,12 @@ public:
   }
   std::string identity(llvm::StringRef path) const;
 
+  /// The modules that a node of this type may belong to, as it reads the
+  /// parameter. Traced ops that only pass it on (an expansion to the size that
+  /// it has) may have left no node: then it is those after them that read it.
+  llvm::SmallVector<ModuleId, 1> modulesFor(const ParameterValue &value,
+                                            llvm::StringRef opType) const;
+
   /// How many of the tree's parameters are in the graph, and how many it has.
   size_t matched() const { return seen.count(); }
   size_t total() const { return index.count(); }
@@ -74,6 +81,17 @@ private:
 
   /// Modules that read a parameter, by its identity.
   std::vector<llvm::SmallVector<ModuleId, 1>> readers;
+  /// The ops that read it, directly and where others only passed it on, by its
+  /// identity; kinds are indices into `rules`.
+  struct Reader {
+    ModuleId module;
+    unsigned kind;
+    bool operator==(const Reader &other) const {
+      return module == other.module && kind == other.kind;
+    }
+  };
+  std::vector<llvm::SmallVector<Reader, 1>> direct, behind;
+  std::vector<EmissionRule> rules;
   /// Those that read any of several equal parameters. A model just initialised
   /// has thousands of these, which share a list.
   std::deque<llvm::SmallVector<ModuleId, 0>> lists;
