@@ -1,14 +1,16 @@
 """Architectures that no rule or threshold of HTP was fitted on: the held-out half of the evaluation.
 
 Same form as models.py. Look at the scores, never at single nodes, unless to find a bug that any
-model could show.
+model could show. Those of wider.py and nets.py were looked at once, and say so.
 """
 
 import torch
 import transformers as T
 
 from models import _VIT, _bart_like, _decoder, _encoder, _ids, _image, _seq2seq, _text
+from nets import NETS
 from plain import PLAIN
+from wider import WIDER
 
 
 def _audio():
@@ -161,4 +163,4 @@ TRANSFORMERS = {
     ),
 }
 
-MODELS = {**TRANSFORMERS, **PLAIN}
+MODELS = {**TRANSFORMERS, **PLAIN, **WIDER, **NETS}
