@@ -67,6 +67,11 @@ StringRef getOpType(Operation *op) {
   return op->getName().stripDialect();
 }
 
+bool isForeign(Operation *op) {
+  auto domain = op->getAttrOfType<StringAttr>("domain_name");
+  return domain && !domain.empty();
+}
+
 StringRef getNodeName(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>(kNodeNameAttr);
   return name ? name.getValue() : StringRef();

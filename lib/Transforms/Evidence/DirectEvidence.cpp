@@ -123,13 +123,6 @@ DirectEvidence::fromParameter(const ParameterValue &parameter,
   return Claim{{parameter.modules.front(), 0}, "parameter", kParameter, reason};
 }
 
-/// Whether an optimizer may have made `op` out of several: it is an operator of
-/// another domain than ONNX's own.
-static bool maybeFused(Operation *op) {
-  auto domain = op->getAttrOfType<StringAttr>("domain_name");
-  return domain && !domain.empty();
-}
-
 std::string DirectEvidence::readerKey(Operation *op,
                                       const ParameterValue &parameter) const {
   return (parameters.identity(parameter) + " " + getOpType(op)).str();
@@ -165,7 +158,7 @@ int64_t DirectEvidence::callOf(Operation *op,
 /// All parameters that the node reads must be of one module. A fused node
 /// belongs to the last op in it, which need not be the one with parameters.
 std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
-  if (maybeFused(op))
+  if (isForeign(op))
     return std::nullopt;
   for (Value result : op->getResults())
     if (const ParameterValue *parameter = parameters.find(result))
@@ -209,7 +202,7 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
     std::swap(node, value);
   }
   // Its value, a result of the model, need not be the first one's.
-  if (node && !value && maybeFused(op))
+  if (node && !value && isForeign(op))
     node->confidence = kOfFirst;
   add(std::move(node));
   add(std::move(value));

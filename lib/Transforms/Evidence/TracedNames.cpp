@@ -111,13 +111,11 @@ TracedNames::Reads TracedNames::readsOf(Operation *op) {
 /// Whether an optimizer makes such nodes of several. They bear the name of the
 /// last one, whatever that was.
 static bool maybeFused(Operation *op) {
-  if (auto domain = op->getAttrOfType<StringAttr>("domain_name");
-      domain && !domain.empty())
-    return true;
-  return llvm::StringSwitch<bool>(getOpType(op))
-      .Cases({"Conv", "ConvTranspose", "Gemm", "Gelu", "Sum"}, true)
-      .Cases({"LayerNormalization", "RMSNormalization"}, true)
-      .Default(false);
+  return isForeign(op) ||
+         llvm::StringSwitch<bool>(getOpType(op))
+             .Cases({"Conv", "ConvTranspose", "Gemm", "Gelu", "Sum"}, true)
+             .Cases({"LayerNormalization", "RMSNormalization"}, true)
+             .Default(false);
 }
 
 /// Whether `op` can be a node of `traced`.

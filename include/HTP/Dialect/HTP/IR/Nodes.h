@@ -41,6 +41,10 @@ void forEachNode(mlir::ModuleOp module,
 /// The operator's name: "MatMul"; of a custom operator its own.
 llvm::StringRef getOpType(mlir::Operation *op);
 
+/// Whether `op` is an operator of another domain than ONNX's own: an optimizer
+/// may have made it out of several.
+bool isForeign(mlir::Operation *op);
+
 /// The node's name; empty where it has none.
 llvm::StringRef getNodeName(mlir::Operation *op);
 
