@@ -2,6 +2,8 @@
 
 #include "HTP/Hierarchy/TraceProgram.h"
 
+#include "HTP/Hierarchy/Emission.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -23,6 +25,23 @@ static bool isWire(llvm::StringRef kind) {
       .Cases({"prim::NumToTensor", "aten::Int", "aten::ScalarImplicit"}, true)
       .Cases({"prim::ListConstruct", "prim::TupleConstruct"}, true)
       .Cases({"aten::IntImplicit", "aten::FloatImplicit"}, true)
+      .Default(false);
+}
+
+/// Whether an op changes its first operand: "aten::copy_".
+static bool isInPlace(llvm::StringRef kind) {
+  kind = kind.substr(kind.rfind(':') + 1);
+  kind = kind.take_until([](char c) { return c == '.'; });
+  return kind.ends_with("_") && !kind.ends_with("__");
+}
+
+/// Whether what an op makes is its first operand, seen in another way.
+static bool isView(llvm::StringRef kind) {
+  return llvm::StringSwitch<bool>(EmissionTable::get().canonical(kind))
+      .Cases({"slice", "select", "narrow", "split", "chunk", "unbind"}, true)
+      .Cases({"view", "flatten", "unflatten", "transpose", "expand"}, true)
+      .Cases({"squeeze", "unsqueeze", "as_strided", "diagonal"}, true)
+      .Cases({"detach", "alias"}, true)
       .Default(false);
 }
 
@@ -49,6 +68,7 @@ private:
   void addOps(llvm::ArrayRef<TraceOp> ops);
   void addOp(const TraceOp &op);
   void read(llvm::ArrayRef<TraceArgument> arguments, Program::Step &step);
+  void follow(const TraceOp &op, const Program::Step &step);
   void join(Program::Step &step);
   void addJoined(Program::Step &step, std::initializer_list<int32_t> several);
 
@@ -56,6 +76,8 @@ private:
   Program &program;
   std::deque<std::string> &strings;
   llvm::DenseMap<TraceValueId, int32_t> values;
+  /// What each view is a view of.
+  llvm::DenseMap<TraceValueId, TraceValueId> viewed;
   llvm::StringMap<int32_t> parameters;
 };
 
@@ -172,7 +194,30 @@ void Builder::addOp(const TraceOp &op) {
   join(step);
   for (const TraceValue &output : op.outputs)
     step.outputs.push_back(define(output));
+  follow(op, step);
   program.steps.push_back(std::move(step));
+}
+
+/// What an op changes in place, and what that is a view of, is from then on
+/// what the op makes: exporters write it so, and all later ops read that.
+void Builder::follow(const TraceOp &op, const Program::Step &step) {
+  if (op.inputs.empty() || step.outputs.empty() ||
+      op.inputs[0].kind != TraceArgument::Kind::Value)
+    return;
+  TraceValueId operand = op.inputs[0].value;
+  if (isView(op.kind))
+    for (const TraceValue &output : op.outputs)
+      viewed[output.value] = operand;
+  if (!isInPlace(op.kind))
+    return;
+  constexpr unsigned kDeepest = 64; // a trace that is wrong may go in circles
+  for (unsigned depth = 0; depth < kDeepest; ++depth) {
+    values[operand] = step.outputs[0];
+    auto base = viewed.find(operand);
+    if (base == viewed.end())
+      return;
+    operand = base->second;
+  }
 }
 
 void Builder::addOps(llvm::ArrayRef<TraceOp> ops) {

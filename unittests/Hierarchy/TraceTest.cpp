@@ -176,6 +176,35 @@ TEST(TraceProgram, JoinedParametersOfARecurrentLayer) {
   EXPECT_FALSE(reads(1 + 2 + 4, 10 + 20 + 30));
 }
 
+/// Who reads a tensor after a part of it was changed in place reads the change.
+TEST(TraceProgram, ChangesInPlaceAreRead) {
+  Trace trace = llvm::cantFail(Trace::parse(R"({"format": "htp-trace",
+    "version": 1, "producer": {"name": "test", "source": "export"},
+    "modules": [
+      {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false,
+       "calls": 1, "parameters": []}],
+    "inputs": [{"value": 0, "name": "x"}],
+    "ops": [
+      {"kind": "aten::zeros", "module": "", "call": 0, "inputs": [],
+       "outputs": [{"value": 1}]},
+      {"kind": "aten::unsqueeze", "module": "", "call": 0,
+       "inputs": [{"value": 1}], "outputs": [{"value": 2}]},
+      {"kind": "aten::slice", "module": "", "call": 0,
+       "inputs": [{"value": 2}], "outputs": [{"value": 3}]},
+      {"kind": "aten::copy_", "module": "", "call": 0,
+       "inputs": [{"value": 3}, {"value": 0}], "outputs": [{"value": 4}]},
+      {"kind": "aten::relu", "module": "", "call": 0,
+       "inputs": [{"value": 1}], "outputs": [{"value": 5}]}],
+    "outputs": [{"value": 5}, {"value": 3}, {"value": 0}]})"));
+  TraceProgram traced(trace);
+  const Program &program = traced.program;
+  int32_t copied = program.steps[3].outputs[0];
+  EXPECT_NE(program.steps[3].inputs[0], copied);
+  EXPECT_EQ(program.steps[4].inputs[0], copied);
+  EXPECT_EQ(program.outputs[1], copied);
+  EXPECT_NE(program.outputs[2], copied);
+}
+
 TEST(Trace, FileIsReadOnce) {
   llvm::SmallString<128> file;
   int descriptor;
