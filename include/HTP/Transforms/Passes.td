@@ -193,8 +193,9 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
     `parameter` (it reads the traced op's parameter) or `alignment`, the next
     likely module as a context, and how often such answers are right. Existing
     tags stay; where a module ran several times they learn which call it was.
-    Only one that rests on a parameter must be confirmed: an optimizer may have
-    stored equal parameters once, under the name of one of them.
+    Only one that rests on a parameter must be confirmed (an optimizer may have
+    stored equal parameters once, under the name of one of them), and one that
+    rests on the name of the first op of a fused node.
 
     ```mlir
     %0 = "onnx.MatMul"(%x, %w) : …
