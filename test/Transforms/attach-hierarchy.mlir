@@ -77,6 +77,19 @@ func.func @dropped(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> {
 
 // -----
 
+// A quantizer's node takes over the name of the value that it recodes.
+
+// CHECK-LABEL: func @recoded
+func.func @recoded(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> {
+  %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %0 = "t.MatMul"(%x, %w) {onnx_output_names = ["linear_raw"]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: "t.DequantizeLinear"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name"
+  %1 = "t.DequantizeLinear"(%0) {onnx_output_names = ["relu"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}
+
+// -----
+
 // A fused node has the name of the first op in it. Where its value has none, nothing says what the last one was.
 
 // CHECK-LABEL: func @first_of_fused

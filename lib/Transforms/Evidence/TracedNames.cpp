@@ -108,13 +108,15 @@ TracedNames::Reads TracedNames::readsOf(Operation *op) {
   return reads;
 }
 
-/// Whether an optimizer makes such nodes of several. They bear the name of the
-/// last one, whatever that was.
+/// Whether optimizers and quantizers make such nodes. They bear the name of the
+/// last one that they stand for, whatever that was.
 static bool maybeFused(Operation *op) {
   return isForeign(op) ||
          llvm::StringSwitch<bool>(getOpType(op))
              .Cases({"Conv", "ConvTranspose", "Gemm", "Gelu", "Sum"}, true)
              .Cases({"LayerNormalization", "RMSNormalization"}, true)
+             // What a quantizer puts behind a node takes over its value.
+             .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
              .Default(false);
 }
 
