@@ -49,9 +49,9 @@ func.func @notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 func.func @parameters(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> {
   // CHECK: "t.Constant"() {htp.parameter = "layer.0.weight", htp.users = ["layer.0"]
   %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
-  // CHECK: "t.Transpose"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "copy of layer.0.weight, by name">
+  // CHECK: "t.Transpose"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "copy of a parameter, by name">
   %t = "t.Transpose"(%w) : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "reads layer.0.weight, by name">
+  // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "reads a parameter, by name">
   %0 = "t.MatMul"(%x, %t) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: "t.Add"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "value-name", confidence = {{[^,]*}}, reason = "its value is named like a traced one">
   %1 = "t.Add"(%0) {onnx_output_names = ["linear"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>

@@ -112,15 +112,12 @@ std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
                "its value is named like a traced one"};
 }
 
-std::optional<Claim>
-DirectEvidence::fromParameter(const ParameterValue &parameter,
-                              bool copy) const {
-  if (parameter.modules.size() != 1)
-    return std::nullopt;
-  std::string reason = (copy ? "copy of " : "reads ") +
-                       parameters.path(parameter) + ", " +
-                       describe(parameter.match).str();
-  return Claim{{parameter.modules.front(), 0}, "parameter", kParameter, reason};
+/// `where` is the module that a parameter which a node reads, or copies, places
+/// the node in.
+static Claim fromParameter(const ParameterValue &parameter, ModuleCall where,
+                           StringRef what) {
+  return Claim{where, "parameter", kParameter,
+               (what + " a parameter, " + describe(parameter.match)).str()};
 }
 
 std::string DirectEvidence::readerKey(Operation *op,
@@ -143,9 +140,9 @@ void DirectEvidence::indexRepeatedReaders(mlir::ModuleOp module) {
 
 /// The call in which `op` reads the parameter: as many nodes of its type read
 /// it as the module has calls, and they are in the order of the calls.
-int64_t DirectEvidence::callOf(Operation *op,
-                               const ParameterValue &parameter) const {
-  int64_t calls = tree[parameter.modules.front()].calls;
+int64_t DirectEvidence::callOf(Operation *op, const ParameterValue &parameter,
+                               ModuleId module) const {
+  int64_t calls = tree[module].calls;
   if (calls <= 1)
     return 0;
   auto it = repeatedReaders.find(readerKey(op, parameter));
@@ -162,23 +159,22 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
     return std::nullopt;
   for (Value result : op->getResults())
     if (const ParameterValue *parameter = parameters.find(result))
-      return fromParameter(*parameter, /*copy=*/true);
+      return parameter->modules.size() == 1
+                 ? std::optional(fromParameter(
+                       *parameter, {parameter->modules.front(), 0}, "copy of"))
+                 : std::nullopt;
   std::optional<Claim> answer;
   for (Value operand : op->getOperands()) {
     const ParameterValue *parameter = parameters.find(operand);
     if (!parameter)
       continue;
-    SmallVector<ModuleId, 1> modules =
-        parameters.modulesFor(*parameter, getOpType(op));
-    ParameterValue read = *parameter;
-    read.modules = modules;
-    std::optional<Claim> claim = fromParameter(read, /*copy=*/false);
-    if (!claim || (answer && answer->where.module != claim->where.module))
+    std::optional<ModuleId> reader =
+        parameters.readerFor(*parameter, getOpType(op));
+    if (!reader || (answer && answer->where.module != *reader))
       return std::nullopt;
-    if (!answer) {
-      answer = std::move(claim);
-      answer->where.call = callOf(op, read);
-    }
+    if (!answer)
+      answer = fromParameter(
+          *parameter, {*reader, callOf(op, *parameter, *reader)}, "reads");
   }
   return answer;
 }

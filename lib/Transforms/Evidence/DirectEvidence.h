@@ -56,13 +56,12 @@ private:
   std::optional<Claim> fromValueNames(mlir::Operation *op) const;
   std::optional<Claim> fromTracedNames(mlir::Operation *op) const;
   std::optional<Claim> fromParameters(mlir::Operation *op) const;
-  std::optional<Claim> fromParameter(const ParameterValue &parameter,
-                                     bool copy) const;
   const TraceOp *tracedOp(mlir::Operation *op) const;
   std::string readerKey(mlir::Operation *op,
                         const ParameterValue &parameter) const;
   void indexRepeatedReaders(mlir::ModuleOp module);
-  int64_t callOf(mlir::Operation *op, const ParameterValue &parameter) const;
+  int64_t callOf(mlir::Operation *op, const ParameterValue &parameter,
+                 ModuleId module) const;
 };
 
 } // namespace htp

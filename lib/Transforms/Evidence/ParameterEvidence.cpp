@@ -112,28 +112,32 @@ void ParameterValues::indexReaders(const Trace &trace) {
   });
 }
 
-SmallVector<ModuleId, 1>
-ParameterValues::modulesFor(const ParameterValue &value,
-                            StringRef opType) const {
+std::optional<ModuleId> ParameterValues::readerFor(const ParameterValue &value,
+                                                   StringRef opType) const {
+  // Of several equal parameters it may be any: their readers are known already.
+  if (value.modules.size() != 1)
+    return std::nullopt;
   auto mayLeave = [&](const Reader &reader) {
     Emits emits = rules[reader.kind].emits(opType); // a parameter is no size
     return emits == Emits::Main || emits == Emits::Part;
   };
   ParameterId parameter = index.identity(value.parameter);
-  // Of several equal parameters it may be any: their readers are known already.
-  bool onlyPassed = value.modules.size() == 1 && !direct[parameter].empty() &&
+  bool onlyPassed = !direct[parameter].empty() &&
                     llvm::all_of(direct[parameter], [&](const Reader &reader) {
                       return passesOn(rules[reader.kind]) && !mayLeave(reader);
                     });
   if (!onlyPassed)
-    return SmallVector<ModuleId, 1>(value.modules);
-  SmallVector<ModuleId, 1> modules;
+    return value.modules.front();
+  std::optional<ModuleId> only;
   if (behind[parameter].size() == kManyReaders)
-    return modules;
+    return only;
   for (const Reader &reader : behind[parameter])
-    if (mayLeave(reader) && !llvm::is_contained(modules, reader.module))
-      modules.push_back(reader.module);
-  return modules;
+    if (mayLeave(reader)) {
+      if (only && *only != reader.module)
+        return std::nullopt;
+      only = reader.module;
+    }
+  return only;
 }
 
 std::string ParameterValues::identity(StringRef path) const {

@@ -54,11 +54,12 @@ public:
   }
   std::string identity(llvm::StringRef path) const;
 
-  /// The modules that a node of this type may belong to, as it reads the
-  /// parameter. Traced ops that only pass it on (an expansion to the size that
-  /// it has) may have left no node: then it is those after them that read it.
-  llvm::SmallVector<ModuleId, 1> modulesFor(const ParameterValue &value,
-                                            llvm::StringRef opType) const;
+  /// The module that a node of this type belongs to, as it reads the
+  /// parameter; nothing where it may be one of several. Traced ops that only
+  /// pass it on (an expansion to the size that it has) may have left no node:
+  /// then it is those after them that read it.
+  std::optional<ModuleId> readerFor(const ParameterValue &value,
+                                    llvm::StringRef opType) const;
 
   /// How many of the tree's parameters are in the graph, and how many it has.
   size_t matched() const { return seen.count(); }
