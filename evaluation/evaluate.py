@@ -102,7 +102,7 @@ def main() -> int:
 
     results = {}
     for name in [args.set] if args.set else SETS:
-        # Other tools' variants double the time and say little more about models that no number is fitted on.
+        # Other tools' variants double the time and say little more about held-out models.
         core = args.core or name == "heldout"
         corpus = args.corpus or exported(name, args.work, args.models, core)
         results[name] = evaluate(corpus, args.work / f"{name}-tagged", args, core)

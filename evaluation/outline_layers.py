@@ -126,7 +126,7 @@ class Outlined:
 
 
 def check(options, name, variant, distinct):
-    """Prints the figures; returns whether they are good."""
+    """Prints the figures; returns whether they are good, and whether the exported form reaches the goal."""
     build, layer, layers, masked = MODELS[name]
     folder = f"{options.work}/{name}{'-distinct' if distinct else ''}"
     os.makedirs(folder, exist_ok=True)
@@ -155,7 +155,15 @@ def check(options, name, variant, distinct):
     reached = min(whole.left, clean.left) * GOAL <= before
     reachable = reached or least * GOAL <= before
     good = same and shared and (reached or not reachable and whole.left <= least)
-    verdict = "FAILED" if not good else "ok" if reached else f"1/{GOAL} MISSED"
+    verdict = (
+        "FAILED"
+        if not good
+        else f"1/{GOAL} MISSED"
+        if not reached
+        else "ok"
+        if whole.left * GOAL <= before
+        else f"1/{GOAL} only after --cse --canonicalize"
+    )
     print(
         f"{name}{' distinct' if distinct else ''}/{variant}: {verdict}: {len(whole.layers)} {layer}, "
         f"{whole.layer_calls} calls, inlined {'the same' if same else 'OTHERWISE'}, {before} -> {whole.left} nodes "
@@ -168,7 +176,7 @@ def check(options, name, variant, distinct):
         ),
         flush=True,
     )
-    return good
+    return good, whole.left * GOAL <= before
 
 
 def main():
@@ -184,8 +192,10 @@ def main():
         for variant in VARIANTS
         if not options.only or name in options.only or f"{name}/{variant}" in options.only
     ]
-    print(f"{sum(results)} of {len(results)} models")
-    return 0 if results and all(results) else 1
+    passed = sum(good for good, _ in results)
+    missed = sum(not reached for _, reached in results)
+    print(f"{passed} of {len(results)} models; {missed} leave more than 1/{GOAL} as exported")
+    return 0 if results and passed == len(results) else 1
 
 
 if __name__ == "__main__":
