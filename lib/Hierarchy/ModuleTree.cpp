@@ -62,7 +62,7 @@ Error ModuleTree::link() {
   }
 
   for (ModuleId id : drop_begin(ids()))
-    modules[id].parent = nearest(parentPath(modules[id].path));
+    modules[id].parent = findParent(id);
   for (ModuleId id : ids()) {
     modules[id].depth = 0;
     for (ModuleId above = id; above != root(); above = modules[above].parent)
@@ -79,6 +79,20 @@ Error ModuleTree::link() {
   for (ModuleId id : drop_begin(ids()))
     childList[next[modules[id].parent]++] = id;
   return Error::success();
+}
+
+/// The parent of a module, as all before it have theirs. Mostly it is the
+/// module just before, or one above that: only else it is searched for.
+ModuleId ModuleTree::findParent(ModuleId id) const {
+  StringRef path = parentPath(modules[id].path);
+  for (ModuleId before = id - 1; modules[before].path.size() >= path.size();
+       before = modules[before].parent) {
+    if (modules[before].path == path)
+      return before;
+    if (before == root())
+      break;
+  }
+  return nearest(path);
 }
 
 std::optional<ModuleId> ModuleTree::find(StringRef path) const {

@@ -2,7 +2,7 @@
 //
 // Traces in files, and archives of PyTorch by way of htp-trace.
 
-#include "HTP/Hierarchy/Trace.h"
+#include "HTP/Hierarchy/TraceProgram.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -93,6 +93,12 @@ struct Loaded {
   std::shared_ptr<const Trace> trace;
   std::string problem;
 };
+
+/// A file, and what is made of it.
+struct Entry {
+  std::shared_future<Loaded> trace;
+  std::shared_future<std::shared_ptr<const TraceProgram>> program;
+};
 } // namespace
 
 static Loaded load(const std::string &file) {
@@ -102,10 +108,20 @@ static Loaded load(const std::string &file) {
   return {std::make_shared<const Trace>(std::move(*trace)), ""};
 }
 
+static Entry begin(StringRef file, std::launch when) {
+  Entry entry;
+  entry.trace = std::async(when, load, file.str()).share();
+  entry.program =
+      std::async(when, [trace = entry.trace] {
+        const std::shared_ptr<const Trace> &loaded = trace.get().trace;
+        return loaded ? std::make_shared<const TraceProgram>(*loaded) : nullptr;
+      }).share();
+  return entry;
+}
+
 /// The trace in `file`, which is read once: now and in the background, or when
 /// it is first asked for.
-static Expected<std::shared_future<Loaded>> find(StringRef file,
-                                                 std::launch when) {
+static Expected<Entry> find(StringRef file, std::launch when) {
   // A file that has changed since is another file.
   sys::fs::file_status status;
   if (std::error_code code = sys::fs::status(file, status))
@@ -115,11 +131,11 @@ static Expected<std::shared_future<Loaded>> find(StringRef file,
       status.getLastModificationTime().time_since_epoch().count());
 
   static std::mutex mutex;
-  static std::map<decltype(key), std::shared_future<Loaded>> cache;
+  static std::map<decltype(key), Entry> cache;
   std::lock_guard<std::mutex> lock(mutex);
-  std::shared_future<Loaded> &entry = cache[key];
-  if (!entry.valid())
-    entry = std::async(when, load, file.str()).share();
+  Entry &entry = cache[key];
+  if (!entry.trace.valid())
+    entry = begin(file, when);
   return entry;
 }
 
@@ -134,10 +150,19 @@ Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {
   auto found = find(file, std::launch::deferred);
   if (!found)
     return found.takeError();
-  const Loaded &loaded = found->get();
+  const Loaded &loaded = found->trace.get();
   if (!loaded.trace)
     return createStringError(loaded.problem);
   return loaded.trace;
+}
+
+Expected<std::shared_ptr<const TraceProgram>> loadTraceProgram(StringRef file) {
+  auto found = find(file, std::launch::deferred);
+  if (!found)
+    return found.takeError();
+  if (std::shared_ptr<const TraceProgram> program = found->program.get())
+    return program;
+  return createStringError(found->trace.get().problem);
 }
 
 } // namespace htp

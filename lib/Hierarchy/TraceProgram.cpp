@@ -236,6 +236,6 @@ void Builder::run() {
   });
 }
 
-TraceProgram::TraceProgram(const Trace &trace) {
+TraceProgram::TraceProgram(const Trace &trace) : trace(trace) {
   Builder(trace, program, strings).run();
 }

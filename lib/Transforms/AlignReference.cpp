@@ -153,7 +153,8 @@ void AlignReference::runOnOperation() {
   }
   toIR(tree, module);
   dropUnknown(module, tree);
-  AlignedTags tags(module, program.program, tree, tree);
+  HierarchyAnalysis hierarchy(module);
+  AlignedTags tags(module, program.program, tree, hierarchy);
   tags.setSourceName("the reference '" + reference.getValue() + "'");
   tags.setEvidence("reference");
   if (failed(tags.run()))

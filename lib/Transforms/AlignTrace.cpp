@@ -5,7 +5,6 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/TraceProgram.h"
-#include "HTP/Support/Parallel.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "Evidence/AlignedTags.h"
@@ -29,20 +28,17 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
       module.emitError("no trace given: use htp-align-trace{trace=FILE}");
       return signalPassFailure();
     }
-    llvm::Expected<std::shared_ptr<const Trace>> loaded = loadTrace(trace);
-    if (!loaded) {
-      module.emitError() << llvm::toString(loaded.takeError());
+    auto program = loadTraceProgram(trace);
+    if (!program) {
+      module.emitError() << llvm::toString(program.takeError());
       return signalPassFailure();
     }
-    const Trace &traced = **loaded;
+    const ModuleTree &traced = (*program)->trace.tree;
     if (!findHierarchy(module))
-      toIR(traced.tree, module);
-    std::optional<TraceProgram> program;
-    const ModuleTree *tree = nullptr;
-    together([&] { program.emplace(traced); },
-             [&] { tree = &getAnalysis<HierarchyAnalysis>().tree; });
+      toIR(traced, module);
+    auto &hierarchy = getAnalysis<HierarchyAnalysis>();
     markAnalysesPreserved<HierarchyAnalysis>();
-    AlignedTags tags(module, program->program, traced.tree, *tree);
+    AlignedTags tags(module, (*program)->program, traced, hierarchy);
     tags.setSourceName(trace);
     if (failed(tags.run()))
       return signalPassFailure();

@@ -118,10 +118,9 @@ private:
                                std::optional<HierarchySource> source,
                                std::optional<ModuleTree> &found);
   void attachFromLocations(const ModuleTree &tree);
-  void attachEvidence(const ModuleTree &tree, const Trace *known,
-                      const DirectEvidence &evidence);
-  void attachParameters(const ModuleTree &tree,
-                        const ParameterValues &parameters);
+  void attachEvidence(const ModuleTree &tree, PathAttrs &paths,
+                      const Trace *known, const DirectEvidence &evidence);
+  void attachParameters(PathAttrs &paths, const ParameterValues &parameters);
   void checkTraceFits(const ParameterValues &parameters, size_t nodes,
                       size_t tagged);
 };
@@ -151,10 +150,11 @@ void AttachHierarchy::runOnOperation() {
   }
   OwningOpRef<HierarchyOp> hierarchy;
   std::optional<DirectEvidence> evidence;
+  PathAttrs paths(*tree, &getContext());
   together([&] { evidence.emplace(module, *tree, known.get()); },
-           [&] { hierarchy = toIR(*tree, &getContext()); });
+           [&] { hierarchy = toIR(*tree, paths, &getContext()); });
   setHierarchy(module, std::move(hierarchy));
-  attachEvidence(*tree, known.get(), *evidence);
+  attachEvidence(*tree, paths, known.get(), *evidence);
 }
 
 /// The trace's tree or the one that is found, which `found` then holds; null
@@ -202,10 +202,13 @@ void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
   });
 }
 
-void AttachHierarchy::attachEvidence(const ModuleTree &tree, const Trace *known,
+void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
+                                     const Trace *known,
                                      const DirectEvidence &evidence) {
   mlir::ModuleOp module = getOperation();
   size_t nodes = 0, tagged = 0;
+  ModuleTags tags(tree.size());
+  Tagger tagger;
   forEachNode(module, [&](Operation *op) {
     ++nodes;
     TagAttr before = getTag(op);
@@ -215,17 +218,17 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, const Trace *known,
     }
     TagAttr tag = known ? TagAttr() : embeddedTag(op);
     if (!tag || !tree.contains(tag.getPath()))
-      tag = evidence.tag(op);
+      tag = evidence.tag(op, paths, tags);
     if (tag) {
       ++tagged;
-      setTag(op, tag, evidence.sources(op));
+      tagger.setTag(op, tag, evidence.sources(op));
     } else if (before && !tree.contains(before.getPath())) {
       // A tag of another tree.
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));
     }
   });
-  attachParameters(tree, evidence.getParameters());
+  attachParameters(paths, evidence.getParameters());
   if (!known)
     readEmbeddedParameters(module);
   numNodes += nodes;
@@ -234,25 +237,35 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, const Trace *known,
     checkTraceFits(evidence.getParameters(), nodes, tagged);
 }
 
-void AttachHierarchy::attachParameters(const ModuleTree &tree,
+/// The modules that may read a parameter; none where the tags of nodes that do
+/// say it better.
+static ArrayAttr possibleReaders(Value value, const ParameterValue &parameter,
+                                 PathAttrs &paths) {
+  if (llvm::any_of(value.getUsers(), getTag) ||
+      parameter.modules.size() > kMostPossible)
+    return {};
+  auto readers = llvm::map_to_vector(
+      parameter.modules, [&](ModuleId id) -> Attribute { return paths[id]; });
+  return ArrayAttr::get(value.getContext(), readers);
+}
+
+void AttachHierarchy::attachParameters(PathAttrs &paths,
                                        const ParameterValues &parameters) {
   Builder builder(&getContext());
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameters.path(parameter));
-    SmallVector<StringRef> users = taggedReaders(value);
-    if (users.empty() && parameter.modules.size() <= kMostPossible)
-      for (ModuleId id : parameter.modules)
-        users.push_back(tree[id].path);
-    ArrayAttr usersAttr = builder.getStrArrayAttr(users);
+    ArrayAttr users = possibleReaders(value, parameter, paths);
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function =
           cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
       function.setArgAttr(argument.getArgNumber(), kParameterAttr, path);
-      function.setArgAttr(argument.getArgNumber(), kUsersAttr, usersAttr);
+      if (users)
+        function.setArgAttr(argument.getArgNumber(), kUsersAttr, users);
     } else if (Operation *op = value.getDefiningOp(); isInitializer(op)) {
       NamedAttrList attrs(op->getDiscardableAttrDictionary());
       attrs.set(kParameterAttr, path);
-      attrs.set(kUsersAttr, usersAttr);
+      if (users)
+        attrs.set(kUsersAttr, users);
       op->setDiscardableAttrs(attrs.getDictionary(&getContext()));
     }
   }

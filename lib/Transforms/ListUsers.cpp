@@ -33,7 +33,7 @@ static bool isBelow(StringRef path, StringRef above) {
 /// The modules inside of that of `op`'s tag that read its results, in the order
 /// of the tree. What a body returns, the node that holds the body returns.
 static SmallVector<ModuleId> readersWithin(Operation *op, TagAttr own,
-                                           const ModuleTree &tree) {
+                                           PathAttrs &paths) {
   llvm::SmallSetVector<ModuleId, 4> readers;
   for (Operation *user : op->getUsers()) {
     if (user->hasTrait<OpTrait::IsTerminator>())
@@ -41,7 +41,7 @@ static SmallVector<ModuleId> readersWithin(Operation *op, TagAttr own,
     TagAttr tag = getTag(user);
     if (!tag || tag == own || !isBelow(tag.getPath(), own.getPath()))
       continue;
-    if (std::optional<ModuleId> module = tree.find(tag.getPath()))
+    if (std::optional<ModuleId> module = paths.find(tag.getPathAttr()))
       readers.insert(*module);
   }
   SmallVector<ModuleId> sorted = readers.takeVector();
@@ -50,14 +50,15 @@ static SmallVector<ModuleId> readersWithin(Operation *op, TagAttr own,
 }
 
 void ListUsers::runOnOperation() {
-  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
+  auto &hierarchy = getAnalysis<HierarchyAnalysis>();
+  const ModuleTree &tree = hierarchy.tree;
   markAnalysesPreserved<HierarchyAnalysis>();
   bool changed = false;
   forEachNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     if (!tag)
       return;
-    SmallVector<ModuleId> readers = readersWithin(op, tag, tree);
+    SmallVector<ModuleId> readers = readersWithin(op, tag, hierarchy.paths);
     if (readers.size() < 2 || !tree.contains(tag.getPath()))
       return;
     ++numShared;

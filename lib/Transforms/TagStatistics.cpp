@@ -42,7 +42,8 @@ namedModule(Operation *op, const ScopeResolver &scopes) {
   return std::nullopt;
 }
 
-void TagCounter::add(Operation *op, TagAttr tag) {
+void TagCounter::add(Operation *op, TagAttr tag,
+                     std::optional<ModuleId> module) {
   ++statistics.nodes;
   if (!tag)
     return;
@@ -51,9 +52,9 @@ void TagCounter::add(Operation *op, TagAttr tag) {
   double value = std::clamp(tag.getConfidenceValue(), 0.0, 1.0);
   ++statistics.confidence[std::min<size_t>(
       9, static_cast<size_t>(value * 10 + 1e-9))];
-  auto named = namedModule(op, scopes);
-  auto id = named ? tree.find(tag.getPath()) : std::nullopt;
-  if (id && inOtherLayer(tags[*id], tags[named->first]))
+  auto named = module ? namedModule(op, scopes) : std::nullopt;
+  if (named && named->first != *module &&
+      inOtherLayer(tags[*module], tags[named->first]))
     statistics.contaminated.push_back(
         {op, tree[named->first].path, named->second.str()});
 }
@@ -62,8 +63,10 @@ TagStatistics countTags(mlir::ModuleOp module, const ModuleTree &tree) {
   TagNames tags(tree);
   TagCounter counter(tree, tags);
   forEachNode(module, [&](Operation *op) {
-    if (needsTag(op))
-      counter.add(op, getAbsoluteTag(op));
+    if (!needsTag(op))
+      return;
+    TagAttr tag = getAbsoluteTag(op);
+    counter.add(op, tag, tag ? tree.find(tag.getPath()) : std::nullopt);
   });
   return std::move(counter.statistics);
 }

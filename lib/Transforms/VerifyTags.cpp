@@ -27,22 +27,25 @@ namespace {
 /// Checks the tags of a model against its tree.
 class TagVerifier {
 public:
-  TagVerifier(HierarchyOp hierarchy, const ModuleTree &tree,
+  TagVerifier(HierarchyOp hierarchy, HierarchyAnalysis &known,
               const TagNames &tags, bool strict)
-      : hierarchy(hierarchy), strict(strict), tree(tree), tags(tags) {}
+      : hierarchy(hierarchy), strict(strict), tree(known.tree),
+        paths(known.paths), tags(tags) {}
 
-  /// Each is true where it holds; it has reported what does not. The tag is
-  /// the absolute one.
-  bool checkNode(Operation *op, TagAttr tag);
+  /// The module of a node whose (absolute) tag holds, and whether a parameter
+  /// does. What does not hold has been reported.
+  std::optional<ModuleId> checkNode(Operation *op, TagAttr tag);
   bool checkParameter(Operation *op);
 
 private:
   HierarchyOp hierarchy;
   bool strict;
   const ModuleTree &tree;
+  PathAttrs &paths;
   const TagNames &tags;
 
-  std::optional<ModuleId> find(Operation *op, StringRef path, StringRef what);
+  void reportUnknown(Operation *op, StringRef path, StringRef what);
+  bool checkKnown(Operation *op, StringRef path, StringRef what);
   bool checkCall(Operation *op, TagAttr tag, ModuleId module);
   bool checkLocation(Operation *op);
   bool checkOuter(Operation *op, TagAttr tag, ModuleId module);
@@ -71,17 +74,19 @@ static InFlightDiagnostic explain(InFlightDiagnostic diagnostic, Operation *op,
   return diagnostic;
 }
 
-/// The module at `path`; nothing, with an error, where there is none.
-std::optional<ModuleId> TagVerifier::find(Operation *op, StringRef path,
-                                          StringRef what) {
-  if (std::optional<ModuleId> module = tree.find(path))
-    return module;
+void TagVerifier::reportUnknown(Operation *op, StringRef path, StringRef what) {
   auto diagnostic = op->emitOpError(what) << " names the module '" << path
                                           << "', which is not in the tree";
   diagnostic.attachNote(hierarchy.getLoc())
       << "the nearest module of this tree is '" << tree[tree.nearest(path)].path
       << "'";
-  return std::nullopt;
+}
+
+bool TagVerifier::checkKnown(Operation *op, StringRef path, StringRef what) {
+  if (tree.contains(path))
+    return true;
+  reportUnknown(op, path, what);
+  return false;
 }
 
 bool TagVerifier::checkCall(Operation *op, TagAttr tag, ModuleId module) {
@@ -128,34 +133,37 @@ bool TagVerifier::checkOuter(Operation *op, TagAttr tag, ModuleId module) {
   return !strict;
 }
 
-bool TagVerifier::checkNode(Operation *op, TagAttr tag) {
+std::optional<ModuleId> TagVerifier::checkNode(Operation *op, TagAttr tag) {
   if (!tag) {
     auto diagnostic = op->emitOpError("has no tag, expected one on every node");
     diagnostic.attachNote() << "--htp-propagate-aux-tags tags what has no "
                                "evidence of its own";
-    return false;
+    return std::nullopt;
   }
-  std::optional<ModuleId> module = find(op, tag.getPath(), "tag");
-  if (!module)
-    return false;
+  std::optional<ModuleId> module = paths.find(tag.getPathAttr());
+  if (!module) {
+    reportUnknown(op, tag.getPath(), "tag");
+    return std::nullopt;
+  }
   double confidence = tag.getConfidenceValue();
   if (!(confidence >= 0.0 && confidence <= 1.0)) {
     explain(op->emitOpError("has a confidence of ")
                 << confidence << ", expected one between 0 and 1",
             op, tag);
-    return false;
+    return std::nullopt;
   }
   for (ContextAttr context : tag.getContexts())
-    if (!find(op, context.getPath(), "a context of the tag"))
-      return false;
-  return checkCall(op, tag, *module) && checkLocation(op) &&
-         checkOuter(op, tag, *module);
+    if (!checkKnown(op, context.getPath(), "a context of the tag"))
+      return std::nullopt;
+  bool holds = checkCall(op, tag, *module) && checkLocation(op) &&
+               checkOuter(op, tag, *module);
+  return holds ? module : std::nullopt;
 }
 
 bool TagVerifier::checkParameter(Operation *op) {
   if (auto users = op->getAttrOfType<ArrayAttr>(kUsersAttr))
     for (auto user : users.getAsRange<StringAttr>())
-      if (!find(op, user, "attribute 'htp.users'"))
+      if (!checkKnown(op, user, "attribute 'htp.users'"))
         return false;
   return true;
 }
@@ -176,8 +184,9 @@ bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier verifier,
       broken += !verifier.checkParameter(op);
     } else if (needsTag(op)) {
       TagAttr tag = getAbsoluteTag(op);
-      broken += !verifier.checkNode(op, tag);
-      counter.add(op, tag);
+      std::optional<ModuleId> module = verifier.checkNode(op, tag);
+      broken += !module;
+      counter.add(op, tag, module);
     }
     return WalkResult::advance();
   });
@@ -215,10 +224,10 @@ void VerifyTags::runOnOperation() {
         << "--htp-attach-hierarchy writes it";
     return signalPassFailure();
   }
-  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
-  TagNames tags(tree);
-  TagCounter counter(tree, tags);
-  if (!check(hierarchy, TagVerifier(hierarchy, tree, tags, strict), counter))
+  auto &known = getAnalysis<HierarchyAnalysis>();
+  TagNames tags(known.tree);
+  TagCounter counter(known.tree, tags);
+  if (!check(hierarchy, TagVerifier(hierarchy, known, tags, strict), counter))
     return signalPassFailure();
   announce(counter.statistics);
   markAllAnalysesPreserved();

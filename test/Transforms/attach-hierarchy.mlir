@@ -47,8 +47,12 @@ func.func @notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // CHECK-LABEL: func @parameters
 func.func @parameters(%x: tensor<2x2xf32> {onnx.name = "x"}) -> tensor<2x2xf32> {
-  // CHECK: "t.Constant"() {htp.parameter = "layer.0.weight", htp.users = ["layer.0"]
+  // The tags of its readers say who reads it.
+  // CHECK: "t.Constant"() {htp.parameter = "layer.0.weight", onnx.initializer
   %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  // Nobody reads this one: the trace says who would.
+  // CHECK: "t.Constant"() {htp.parameter = "layer.0.bias", htp.users = ["layer.0"], onnx.initializer
+  %b = "t.Constant"() {onnx.initializer, onnx_output_names = ["layer.0.bias"], value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
   // CHECK: "t.Transpose"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "copy of a parameter, by name">
   %t = "t.Transpose"(%w) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: "t.MatMul"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "parameter", confidence = {{[^,]*}}, reason = "reads a parameter, by name">

@@ -221,12 +221,17 @@ TEST(Trace, FileIsReadOnce) {
   auto first = llvm::cantFail(loadTrace(file));
   EXPECT_TRUE(first->tree.contains("fc"));
   EXPECT_EQ(llvm::cantFail(loadTrace(file)), first);
+  auto program = llvm::cantFail(loadTraceProgram(file));
+  EXPECT_EQ(&program->trace, first.get());
+  EXPECT_EQ(llvm::cantFail(loadTraceProgram(file)), program);
 
   // A changed file is another file; what is wrong with it is said when it is
   // needed.
   write("[]");
   prefetchTrace(file);
   EXPECT_EQ(llvm::toString(loadTrace(file).takeError()),
+            ("'" + file + "': expected object when parsing trace").str());
+  EXPECT_EQ(llvm::toString(loadTraceProgram(file).takeError()),
             ("'" + file + "': expected object when parsing trace").str());
   prefetchTrace("nowhere.json");
   EXPECT_EQ(llvm::toString(loadTrace("nowhere.json").takeError()),

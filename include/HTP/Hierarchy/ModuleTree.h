@@ -117,6 +117,7 @@ private:
   std::vector<ModuleId> childList;
 
   llvm::Error link();
+  ModuleId findParent(ModuleId id) const;
 };
 
 } // namespace htp

@@ -89,8 +89,9 @@ void forEachOp(llvm::ArrayRef<TraceOp> ops,
 /// share one trace.
 llvm::Expected<std::shared_ptr<const Trace>> loadTrace(llvm::StringRef file);
 
-/// Begins to read a trace in the background, for a later loadTrace, where
-/// llvm::parallel::strategy allows a second thread.
+/// Begins to read a trace and to make a program of it (TraceProgram.h) in the
+/// background, for who asks for them later, where llvm::parallel::strategy
+/// allows a second thread.
 void prefetchTrace(llvm::StringRef file);
 
 } // namespace htp

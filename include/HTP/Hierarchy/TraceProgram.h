@@ -18,11 +18,17 @@ namespace htp {
 struct TraceProgram {
   explicit TraceProgram(const Trace &trace);
 
+  const Trace &trace;
   Program program;
 
 private:
   std::deque<std::string> strings;
 };
+
+/// The program of the trace that loadTrace reads from `file`, made once per
+/// process; in the background after prefetchTrace.
+llvm::Expected<std::shared_ptr<const TraceProgram>>
+loadTraceProgram(llvm::StringRef file);
 
 } // namespace htp
 

@@ -13,8 +13,9 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
     Writes the tree of `nn.Module`s into the IR (`htp.hierarchy`), and on every
     op that says so itself which module made it: the attribute `htp.tag`, and
     the same scope in the location, with the line of Python code where it is
-    known. Initializers get the parameter they are (`htp.parameter`) and the
-    modules that read it (`htp.users`).
+    known. Initializers get the parameter they are (`htp.parameter`) and, where
+    no tag of a node that reads it says so, the modules that may read it
+    (`htp.users`).
 
     The tree comes from the trace; without one, from a model that was tagged
     before, from the notes of the torch.export-based exporter, or from the

@@ -47,8 +47,9 @@ public:
   TagCounter(const ModuleTree &tree, const TagNames &tags)
       : tree(tree), tags(tags), scopes(tree) {}
 
-  /// A node that needs a tag, and its absolute one, or null.
-  void add(mlir::Operation *op, TagAttr tag);
+  /// A node that needs a tag, its absolute one, or null, and the tag's module,
+  /// where it is in the tree.
+  void add(mlir::Operation *op, TagAttr tag, std::optional<ModuleId> module);
 
   TagStatistics statistics;
 

@@ -50,18 +50,21 @@ LogicalResult HTPDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
-void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
-  op->setDiscardableAttr(kTagAttr, tag);
-  op->setLoc(
-      attachScope(op->getLoc(), {tag.getPath(), tag.getCall()}, sources));
+static Scope scopeOf(TagAttr tag) {
+  return {tag.getPath(), tag.getCall(), tag.getPathAttr()};
 }
 
-void htp::Tagger::setTag(Operation *op, TagAttr tag, StringAttr path) {
+void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
+  op->setDiscardableAttr(kTagAttr, tag);
+  op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
+}
+
+void htp::Tagger::setTag(Operation *op, TagAttr tag,
+                         ArrayRef<Location> sources) {
   auto *known = llvm::find_if(
       last, [&](const Tagged &other) { return other.tag == tag; });
   if (known == last.end()) {
-    op->setDiscardableAttr(kTagAttr, tag);
-    op->setLoc(attachScope(op->getLoc(), {tag.getPath(), tag.getCall(), path}));
+    htp::setTag(op, tag, sources);
     --known;
     *known = {tag, op->getDiscardableAttrDictionary(), op->getLoc()};
   } else {
@@ -73,7 +76,9 @@ void htp::Tagger::setTag(Operation *op, TagAttr tag, StringAttr path) {
       op->setDiscardableAttrs(known->attributes);
     else
       op->setDiscardableAttr(kTagAttr, tag);
-    op->setLoc(attachScopeOf(known->loc, op->getLoc()));
+    op->setLoc(sources.empty()
+                   ? attachScopeOf(known->loc, op->getLoc())
+                   : attachScope(op->getLoc(), scopeOf(tag), sources));
   }
   std::rotate(last.begin(), known, std::next(known));
 }
@@ -199,28 +204,36 @@ Attribute ContextAttr::parse(AsmParser &parser, Type) {
 // HierarchyOp
 //===----------------------------------------------------------------------===//
 
-/// Claims `path` for `module`; an error where another module has it already.
-static LogicalResult claim(llvm::DenseMap<StringRef, Operation *> &paths,
-                           StringRef path, htp::ModuleOp module) {
+static LogicalResult checkPath(StringRef path, htp::ModuleOp module) {
   if (path.empty() || path.starts_with(".") || path.ends_with(".") ||
       path.contains(".."))
     return module.emitOpError("path '")
            << path << "' is empty or has an empty component";
-  auto [it, isNew] = paths.try_emplace(path, module);
+  return success();
+}
+
+/// Names `alias` as another path of `module`; an error where it is taken.
+static LogicalResult addAlias(llvm::DenseMap<StringRef, htp::ModuleOp> &aliases,
+                              StringRef alias, htp::ModuleOp module) {
+  if (failed(checkPath(alias, module)))
+    return failure();
+  auto [it, isNew] = aliases.try_emplace(alias, module);
   if (isNew)
     return success();
-  return (module.emitOpError("path '") << path << "' is already taken")
-             .attachNote(it->second->getLoc())
+  return (module.emitOpError("path '") << alias << "' is already taken")
+             .attachNote(it->second.getLoc())
          << "by this module";
 }
 
+static bool isInside(StringRef path, StringRef around) {
+  return path.consume_front(around) && path.starts_with(".");
+}
+
 LogicalResult HierarchyOp::verifyRegions() {
-  // The paths are those of the attributes, which outlive this.
-  llvm::DenseMap<StringRef, Operation *> paths(
-      getBody()->getOperations().size());
-  // A large model has as many modules as nodes: one way through all of them.
-  SmallVector<htp::ModuleOp> orphans, renamed;
-  StringRef lastParent;
+  // A large model has as many modules as nodes. That no path is there twice,
+  // SymbolTable has verified; only what must be looked up is kept.
+  llvm::DenseMap<StringRef, htp::ModuleOp> childOfMissing, aliases;
+  SmallVector<StringRef> around; // the module before, and those it is in
   for (Operation &op : *getBody()) {
     auto module = dyn_cast<htp::ModuleOp>(op);
     if (!module)
@@ -232,29 +245,32 @@ LogicalResult HierarchyOp::verifyRegions() {
       return module.emitOpError("is called ")
              << calls << " times, expected a count that is not negative";
     StringRef path = module.getPath();
-    if (failed(claim(paths, path, module)))
+    if (failed(checkPath(path, module)))
       return failure();
-    auto [parent, name] = path.rsplit('.');
-    if (!name.empty() && parent != lastParent) {
-      if (!paths.contains(parent))
-        orphans.push_back(module);
-      else
-        lastParent = parent;
-    }
-    if (module.getAliases())
-      renamed.push_back(module);
-  }
-  for (htp::ModuleOp module : orphans) {
-    StringRef parent = module.getPath().rsplit('.').first;
-    if (auto it = paths.find(parent); it != paths.end())
-      return (module.emitOpError("comes before its parent '") << parent << "'")
-                 .attachNote(it->second->getLoc())
+    if (htp::ModuleOp child = childOfMissing.lookup(path))
+      return (child.emitOpError("comes before its parent '") << path << "'")
+                 .attachNote(module.getLoc())
              << "the parent";
+    while (!around.empty() && !isInside(path, around.back()))
+      around.pop_back();
+    size_t dot = path.rfind('.');
+    if (dot != StringRef::npos &&
+        (around.empty() || around.back().size() != dot))
+      childOfMissing.try_emplace(path.take_front(dot), module);
+    around.push_back(path);
+    if (std::optional<ArrayAttr> others = module.getAliases())
+      for (auto alias : others->getAsRange<StringAttr>())
+        if (failed(addAlias(aliases, alias, module)))
+          return failure();
   }
-  for (htp::ModuleOp module : renamed)
-    for (auto alias : module.getAliases()->getAsRange<StringAttr>())
-      if (failed(claim(paths, alias, module)))
-        return failure();
+  if (aliases.empty())
+    return success();
+  for (auto module : getBody()->getOps<htp::ModuleOp>())
+    if (htp::ModuleOp other = aliases.lookup(module.getPath()))
+      return (other.emitOpError("path '")
+              << module.getPath() << "' is already taken")
+                 .attachNote(module.getLoc())
+             << "by this module";
   return success();
 }
 

@@ -151,6 +151,42 @@ ModuleTree fromIR(HierarchyOp op) {
   return llvm::cantFail(ModuleTree::create(std::move(modules)));
 }
 
+std::optional<ModuleId> PathAttrs::find(StringAttr path) {
+  if (paths[last] == path)
+    return last;
+  if (ModuleId around = tree[last].parent; paths[around] == path)
+    return last = around;
+  std::optional<ModuleId> found;
+  if (ModuleId next = reached + 1; next < paths.size() && paths[next] == path)
+    found = next;
+  else
+    found = tree.find(path.getValue());
+  if (found)
+    last = reached = *found;
+  return found;
+}
+
+TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
+                        StringRef evidence, double confidence,
+                        StringRef reason) {
+  TagAttr &tag = last[module];
+  if (!tag || tag.getCall() != call || tag.getEvidence() != evidence ||
+      tag.getConfidenceValue() != confidence || tag.getReason() != reason)
+    tag = TagAttr::get(path, call, evidence, confidence, reason);
+  return tag;
+}
+
+HierarchyAnalysis::HierarchyAnalysis(Operation *module)
+    : tree(fromIR(cast<mlir::ModuleOp>(module))),
+      paths(tree, module->getContext()) {
+  HierarchyOp op = findHierarchy(cast<mlir::ModuleOp>(module));
+  if (!op)
+    return;
+  ModuleId id = ModuleTree::root();
+  for (auto child : op.getBody()->getOps<htp::ModuleOp>())
+    paths.set(++id, child.getSymNameAttr());
+}
+
 ModuleTree fromIR(mlir::ModuleOp module) {
   HierarchyOp op = findHierarchy(module);
   return op ? fromIR(op) : ModuleTree();
@@ -174,7 +210,8 @@ static ArrayAttr writeParameters(const Module &module, Builder &builder) {
   return builder.getArrayAttr(attrs);
 }
 
-OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, MLIRContext *context) {
+OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
+                              MLIRContext *context) {
   OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();
   const Module &root = tree[ModuleTree::root()];
@@ -197,10 +234,13 @@ OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, MLIRContext *context) {
     if (!node.aliases.empty())
       aliases = builder.getStrArrayAttr(
           SmallVector<StringRef>(node.aliases.begin(), node.aliases.end()));
-    htp::ModuleOp::create(
-        builder, loc, node.path,
-        node.qualified.empty() ? node.className : node.qualified, node.torchNN,
-        node.calls, aliases, writeParameters(node, builder));
+    htp::ModuleOp::create(builder, loc, paths[id],
+                          builder.getStringAttr(node.qualified.empty()
+                                                    ? node.className
+                                                    : node.qualified),
+                          node.torchNN ? builder.getUnitAttr() : UnitAttr(),
+                          builder.getI64IntegerAttr(node.calls), aliases,
+                          writeParameters(node, builder));
   }
   return op;
 }
@@ -212,7 +252,8 @@ void setHierarchy(mlir::ModuleOp module, OwningOpRef<HierarchyOp> hierarchy) {
 }
 
 HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module) {
-  setHierarchy(module, toIR(tree, module.getContext()));
+  PathAttrs paths(tree, module.getContext());
+  setHierarchy(module, toIR(tree, paths, module.getContext()));
   return findHierarchy(module);
 }
 

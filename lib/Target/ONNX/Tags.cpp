@@ -207,7 +207,7 @@ FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module) {
     if (!isInitializer(op)) {
       TagText text(metadata);
       if (TagAttr tag = tags.make(text))
-        tagger.setTag(op, tag, text.scope);
+        tagger.setTag(op, tag);
     } else if (StringAttr path = metadata.find(kParameterAttr)) {
       op->setAttr(kParameterAttr, path);
     }

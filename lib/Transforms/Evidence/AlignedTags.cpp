@@ -12,18 +12,21 @@ using namespace mlir;
 using namespace htp;
 
 AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
-                         const ModuleTree &programTree, const ModuleTree &tree)
+                         const ModuleTree &programTree,
+                         HierarchyAnalysis &hierarchy)
     : module(module), program(program), programTree(programTree),
-      lastTags(programTree.size()) {
+      hierarchy(hierarchy), tags(programTree.size()) {
   places.reserve(programTree.size());
   paths.reserve(programTree.size());
+  const ModuleTree &tree = hierarchy.tree;
   for (ModuleId id : programTree.ids()) {
     const Module &own = programTree[id];
     places.push_back({id == ModuleTree::root() ? -1 : int32_t(own.parent),
                       int32_t(own.calls)});
     // Mostly the trees are the same, and nothing need be searched for.
     bool same = id < tree.size() && tree[id].path == own.path;
-    paths.push_back(tree[same ? id : tree.nearest(own.path)].path);
+    sameTree &= same;
+    paths.push_back(hierarchy.paths[same ? id : tree.nearest(own.path)]);
   }
 }
 
@@ -47,8 +50,11 @@ static bool givesWay(TagAttr tag) {
 void AlignedTags::setPriors(ModelGraph &model) {
   for (auto [op, node] : llvm::zip(model.operations, model.graph.nodes)) {
     TagAttr tag = getTag(op);
+    if (!tag)
+      continue;
     std::optional<ModuleId> known =
-        tag ? programTree.find(tag.getPath()) : std::nullopt;
+        sameTree ? hierarchy.paths.find(tag.getPathAttr())
+                 : programTree.find(tag.getPath());
     if (!known)
       continue;
     node.prior.module = *known;
@@ -80,35 +86,26 @@ LogicalResult AlignedTags::check(const ModelGraph &model,
 /// Which call of its module a node with a tag belongs to.
 void AlignedTags::addCall(Operation *op, TagAttr tag, const AlignedNode &node) {
   if (node.step < 0 || node.best.call == tag.getCall() || tag.getCall() != 0 ||
-      paths[node.best.module] != tag.getPath())
+      paths[node.best.module] != tag.getPathAttr())
     return;
-  setTag(op, TagAttr::get(op->getContext(), tag.getPath(), node.best.call,
-                          tag.getEvidence(), tag.getConfidenceValue(),
-                          tag.getReason(), tag.getContexts()));
+  setTag(op, TagAttr::get(tag.getPathAttr(), node.best.call, tag.getEvidence(),
+                          tag.getConfidenceValue(), tag.getReason(),
+                          tag.getContexts()));
 }
 
 /// Whether the alignment comes to what a parameter has told already.
 bool AlignedTags::confirms(const AlignedNode &node, TagAttr tag) const {
-  return paths[node.best.module] == tag.getPath() &&
+  return paths[node.best.module] == tag.getPathAttr() &&
          (tag.getCall() == 0 || tag.getCall() == node.best.call);
-}
-
-TagAttr AlignedTags::tagOf(const Belief &belief, StringRef evidence,
-                           double confidence) {
-  TagAttr &last = lastTags[belief.module];
-  if (!last || last.getCall() != belief.call ||
-      last.getEvidence() != evidence || last.getConfidenceValue() != confidence)
-    last = TagAttr::get(module.getContext(), paths[belief.module], belief.call,
-                        evidence, confidence);
-  return last;
 }
 
 void AlignedTags::tag(Operation *op, const AlignedNode &node) {
   double confidence = alignedConfidence(node);
   bool byParameter = node.anchored && !program.sameNames;
   ++(byParameter ? numByParameter : numAligned);
-  TagAttr tag = tagOf(
-      node.best, byParameter ? StringRef("parameter") : evidence, confidence);
+  TagAttr tag =
+      tags.get(node.best.module, paths[node.best.module], node.best.call,
+               byParameter ? StringRef("parameter") : evidence, confidence);
   if (node.second.module >= 0 &&
       paths[node.second.module] != paths[node.best.module])
     tag = tag.withContexts(ContextAttr::get(op->getContext(),

@@ -6,9 +6,8 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H
 
-#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/Alignment.h"
-#include "HTP/Hierarchy/ModuleTree.h"
 #include "ModelGraph.h"
 
 namespace htp {
@@ -32,9 +31,9 @@ struct Fit {
 class AlignedTags {
 public:
   /// The modules of the program's steps are those of `programTree`, those of
-  /// the tags of `tree`. All must outlive this.
+  /// the tags of `hierarchy`. All must outlive this.
   AlignedTags(mlir::ModuleOp module, const Program &program,
-              const ModuleTree &programTree, const ModuleTree &tree);
+              const ModuleTree &programTree, HierarchyAnalysis &hierarchy);
 
   /// How messages call the program, and the evidence that tags name.
   void setSourceName(llvm::StringRef name) { source = name.str(); }
@@ -53,23 +52,22 @@ private:
   void write(const ModelGraph &model, const Alignment &result);
   void write(mlir::Operation *op, const AlignedNode &node);
   bool confirms(const AlignedNode &node, TagAttr tag) const;
-  TagAttr tagOf(const Belief &belief, llvm::StringRef evidence,
-                double confidence);
   void tag(mlir::Operation *op, const AlignedNode &node);
   void addCall(mlir::Operation *op, TagAttr tag, const AlignedNode &node);
 
   mlir::ModuleOp module;
   const Program &program;
   const ModuleTree &programTree;
+  HierarchyAnalysis &hierarchy;
+  bool sameTree = true; ///< each module has one number in both
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;
   /// Of the program's modules: where they are in their own tree, and what they
   /// are called in the model's.
   std::vector<ModulePlace> places;
-  std::vector<llvm::StringRef> paths;
-  /// The tag that a node of the module got last: the next often gets the same.
-  std::vector<TagAttr> lastTags;
+  std::vector<mlir::StringAttr> paths;
+  ModuleTags tags;
   Tagger tagger;
 };
 

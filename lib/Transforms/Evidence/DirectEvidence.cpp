@@ -25,6 +25,11 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
   if (trace)
     traced.emplace(module, *trace, parameters);
   indexRepeatedReaders(module);
+  // The first name with a scope makes the index of scopes, which many models
+  // do without: here and now it is made beside other work.
+  module->walk([&](Operation *op) {
+    return fromNodeName(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,7 +86,7 @@ std::optional<Claim> DirectEvidence::fromNotes(Operation *op) const {
   // The exporter's notes do not count calls; the trace does.
   const TraceOp *named = tracedOp(op);
   int64_t call = named ? named->call : frame.call;
-  return Claim{{*id, call}, "metadata", kNotes, kNameScopes.str()};
+  return Claim{{*id, call}, "metadata", kNotes, kNameScopes};
 }
 
 std::optional<Claim> DirectEvidence::fromNodeName(Operation *op) const {
@@ -112,12 +117,27 @@ std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
                "its value is named like a traced one"};
 }
 
-/// `where` is the module that a parameter which a node reads, or copies, places
-/// the node in.
+/// How a node that reads a parameter, or copies one, is known to.
+static StringRef reasonFor(ParameterMatch match, bool copies) {
+  switch (match) {
+  case ParameterMatch::Name:
+    return copies ? "copy of a parameter, by name"
+                  : "reads a parameter, by name";
+  case ParameterMatch::Content:
+    return copies ? "copy of a parameter, by content"
+                  : "reads a parameter, by content";
+  case ParameterMatch::Values:
+    return copies ? "copy of a parameter, by content in another order"
+                  : "reads a parameter, by content in another order";
+  }
+  llvm_unreachable("all matches are described");
+}
+
+/// `where` is the module that the parameter places the node in.
 static Claim fromParameter(const ParameterValue &parameter, ModuleCall where,
-                           StringRef what) {
+                           bool copies) {
   return Claim{where, "parameter", kParameter,
-               (what + " a parameter, " + describe(parameter.match)).str()};
+               reasonFor(parameter.match, copies)};
 }
 
 std::string DirectEvidence::readerKey(Operation *op,
@@ -157,12 +177,14 @@ int64_t DirectEvidence::callOf(Operation *op, const ParameterValue &parameter,
 std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
   if (isForeign(op))
     return std::nullopt;
-  for (Value result : op->getResults())
-    if (const ParameterValue *parameter = parameters.find(result))
-      return parameter->modules.size() == 1
-                 ? std::optional(fromParameter(
-                       *parameter, {parameter->modules.front(), 0}, "copy of"))
-                 : std::nullopt;
+  if (isCopy(op))
+    for (Value result : op->getResults())
+      if (const ParameterValue *parameter = parameters.find(result))
+        return parameter->modules.size() == 1
+                   ? std::optional(fromParameter(
+                         *parameter, {parameter->modules.front(), 0},
+                         /*copies=*/true))
+                   : std::nullopt;
   std::optional<Claim> answer;
   for (Value operand : op->getOperands()) {
     const ParameterValue *parameter = parameters.find(operand);
@@ -173,8 +195,9 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
     if (!reader || (answer && answer->where.module != *reader))
       return std::nullopt;
     if (!answer)
-      answer = fromParameter(
-          *parameter, {*reader, callOf(op, *parameter, *reader)}, "reads");
+      answer =
+          fromParameter(*parameter, {*reader, callOf(op, *parameter, *reader)},
+                        /*copies=*/false);
   }
   return answer;
 }
@@ -207,7 +230,8 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   return all;
 }
 
-TagAttr DirectEvidence::tag(Operation *op) const {
+TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
+                            ModuleTags &tags) const {
   SmallVector<Claim, 3> all = claims(op);
   if (all.empty())
     return {};
@@ -222,8 +246,10 @@ TagAttr DirectEvidence::tag(Operation *op) const {
     contexts.push_back(ContextAttr::get(context, tree[claim.where.module].path,
                                         claim.evidence, claim.confidence));
   }
-  return TagAttr::get(context, tree[first.where.module].path, first.where.call,
-                      first.evidence, first.confidence, first.reason, contexts);
+  auto [module, call] = first.where;
+  TagAttr tag = tags.get(module, paths[module], call, first.evidence,
+                         first.confidence, first.reason);
+  return contexts.empty() ? tag : tag.withContexts(contexts);
 }
 
 SmallVector<Location, 1> DirectEvidence::sources(Operation *op) const {

@@ -9,7 +9,7 @@
 #include "ParameterEvidence.h"
 #include "TracedNames.h"
 
-#include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/Scopes.h"
 
 namespace htp {
@@ -19,7 +19,7 @@ struct Claim {
   ModuleCall where;
   llvm::StringRef evidence;
   double confidence = 1.0;
-  std::string reason;
+  llvm::StringRef reason; ///< a constant
 };
 
 /// Evidence 1 to 3 for every node of a model.
@@ -34,7 +34,7 @@ public:
 
   /// The tag that the answers make, or null: the strongest wins, modules that
   /// others name are contexts.
-  TagAttr tag(mlir::Operation *op) const;
+  TagAttr tag(mlir::Operation *op, PathAttrs &paths, ModuleTags &tags) const;
 
   /// The line of Python code that made `op`, where it is known.
   llvm::SmallVector<mlir::Location, 1> sources(mlir::Operation *op) const;

@@ -13,18 +13,6 @@ using namespace mlir;
 
 namespace htp {
 
-StringRef describe(ParameterMatch match) {
-  switch (match) {
-  case ParameterMatch::Name:
-    return "by name";
-  case ParameterMatch::Content:
-    return "by content";
-  case ParameterMatch::Values:
-    return "by content in another order";
-  }
-  llvm_unreachable("all matches are described");
-}
-
 ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
                                  const Trace *trace)
     : tree(tree), index(tree), seen(index.size()), readers(index.size()),

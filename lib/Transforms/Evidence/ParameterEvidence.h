@@ -21,7 +21,6 @@ namespace htp {
 
 /// How a value of the graph was found to be a parameter.
 enum class ParameterMatch { Name, Content, Values };
-llvm::StringRef describe(ParameterMatch match);
 
 /// A value of the graph that is a parameter, or a copy of one.
 struct ParameterValue {

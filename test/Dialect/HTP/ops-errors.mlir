@@ -17,6 +17,39 @@ htp.hierarchy @Net : "demo.Net" {
 
 // -----
 
+// Modules in another order than the tree's; a parent that is missing is none that comes later.
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @a : "demo.Block"
+  htp.module @b : "demo.Block"
+  htp.module @a.x : "demo.Block"
+  // expected-error @below {{comes before its parent 'b.list'}}
+  htp.module @b.list.0 : "demo.Block"
+  htp.module @c.list.0 : "demo.Block"
+  // expected-note @below {{the parent}}
+  htp.module @b.list : "demo.Block"
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  // expected-note @below {{by this module}}
+  htp.module @a : "demo.Block" aliases ["c"]
+  // expected-error @below {{path 'c' is already taken}}
+  htp.module @b : "demo.Block" aliases ["c"]
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  // expected-note @below {{see existing symbol definition here}}
+  htp.module @a : "demo.Block"
+  // expected-error @below {{redefinition of symbol named 'a'}}
+  htp.module @a : "demo.Block"
+}
+
+// -----
+
 htp.hierarchy @Net : "demo.Net" {
   // expected-error @below {{path 'layer..0' is empty or has an empty component}}
   htp.module @layer..0 : "demo.Block"

@@ -49,6 +49,39 @@ TEST(Hierarchy, ATreeSurvivesTheIR) {
   EXPECT_EQ(llvm::range_size(module->getOps<HierarchyOp>()), 1u);
 }
 
+TEST(Hierarchy, EveryPathIsFoundInAnyOrder) {
+  mlir::MLIRContext context;
+  context.loadDialect<HTPDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module(
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
+  toIR(llvm::cantFail(treeFromJSON(kTree)), *module);
+  HierarchyAnalysis hierarchy(*module);
+  auto find = [&](llvm::StringRef path) {
+    return hierarchy.paths.find(mlir::StringAttr::get(&context, path));
+  };
+  for (ModuleId first : hierarchy.tree.ids())
+    for (ModuleId second : hierarchy.tree.ids()) {
+      EXPECT_EQ(hierarchy.paths[first].getValue(), hierarchy.tree[first].path);
+      EXPECT_EQ(find(hierarchy.tree[first].path), first);
+      EXPECT_EQ(find("nowhere"), std::nullopt);
+      EXPECT_EQ(find(hierarchy.tree[second].path), second);
+    }
+}
+
+TEST(Hierarchy, TagsOfAModuleAreThoseThatWereAskedFor) {
+  mlir::MLIRContext context;
+  context.loadDialect<HTPDialect>();
+  auto path = mlir::StringAttr::get(&context, "a");
+  ModuleTags tags(1);
+  for (int64_t call : {0, 0, 1})
+    for (llvm::StringRef evidence : {"name", "name", "parameter"})
+      for (double confidence : {0.5, 0.9})
+        for (llvm::StringRef reason : {"", "b"})
+          EXPECT_EQ(
+              tags.get(0, path, call, evidence, confidence, reason),
+              TagAttr::get(&context, "a", call, evidence, confidence, reason));
+}
+
 TEST(Hierarchy, JSONThereAndBack) {
   ModuleTree tree = llvm::cantFail(treeFromJSON(kTree));
   EXPECT_EQ(text(llvm::cantFail(treeFromJSON(text(tree)))), text(tree));

@@ -48,8 +48,8 @@ void setTag(mlir::Operation *op, TagAttr tag,
 /// what goes with one, a dictionary and a location's metadata, is made once.
 class Tagger {
 public:
-  /// `path` is that of the tag, where it is an attribute already.
-  void setTag(mlir::Operation *op, TagAttr tag, mlir::StringAttr path = {});
+  void setTag(mlir::Operation *op, TagAttr tag,
+              llvm::ArrayRef<mlir::Location> sources = {});
 
 private:
   struct Tagged {

@@ -117,25 +117,36 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
     ```
   }];
   let parameters = (ins
-    StringRefParameter<"path of the module">:$path,
+    AttrParameter<"::mlir::StringAttr", "path of the module">:$pathAttr,
     DefaultValuedParameter<"int64_t", "0">:$call,
     StringRefParameter<"what the answer rests on">:$evidence,
     HTP_Confidence:$confidence,
     StringRefParameter<"why a conflict was decided so">:$reason,
     OptionalArrayRefParameter<"ContextAttr">:$contexts);
   let builders = [
+    AttrBuilderWithInferredContext<(ins
+        "::mlir::StringAttr":$path, CArg<"int64_t", "0">:$call,
+        CArg<"::llvm::StringRef", "{}">:$evidence,
+        CArg<"double", "1.0">:$confidence,
+        CArg<"::llvm::StringRef", "{}">:$reason,
+        CArg<"::llvm::ArrayRef<ContextAttr>", "{}">:$contexts), [{
+      return $_get(path.getContext(), path, call, evidence,
+                   ::llvm::APFloat(confidence), reason, contexts);
+    }]>,
     AttrBuilder<(ins "::llvm::StringRef":$path, CArg<"int64_t", "0">:$call,
                      CArg<"::llvm::StringRef", "{}">:$evidence,
                      CArg<"double", "1.0">:$confidence,
                      CArg<"::llvm::StringRef", "{}">:$reason,
                      CArg<"::llvm::ArrayRef<ContextAttr>", "{}">:$contexts), [{
-      return $_get($_ctxt, path, call, evidence, ::llvm::APFloat(confidence),
-                   reason, contexts);
+      return get(::mlir::StringAttr::get($_ctxt, path), call, evidence,
+                 confidence, reason, contexts);
     }]>];
   let extraClassDeclaration = HTP_Confidence.accessor # [{
+    ::llvm::StringRef getPath() const { return getPathAttr().getValue(); }
+
     /// The same tag with these contexts.
     TagAttr withContexts(::llvm::ArrayRef<ContextAttr> contexts) const {
-      return get(getContext(), getPath(), getCall(), getEvidence(),
+      return get(getContext(), getPathAttr(), getCall(), getEvidence(),
                  getConfidence(), getReason(), contexts);
     }
   }];

@@ -17,6 +17,49 @@ HierarchyOp findHierarchy(mlir::ModuleOp module);
 bool keepsTorchNN(mlir::ModuleOp module);
 void keepTorchNN(HierarchyOp hierarchy, bool keep);
 
+/// The paths of a tree's modules as attributes: a tag, a location and the
+/// module's own operation share one, which is looked up once.
+class PathAttrs {
+public:
+  PathAttrs(const ModuleTree &tree, mlir::MLIRContext *context)
+      : tree(tree), context(context), paths(tree.size()) {
+    paths[ModuleTree::root()] = mlir::StringAttr::get(context);
+  }
+
+  mlir::StringAttr operator[](ModuleId id) {
+    mlir::StringAttr &path = paths[id];
+    if (!path)
+      path = mlir::StringAttr::get(context, tree[id].path);
+    return path;
+  }
+  void set(ModuleId id, mlir::StringAttr path) { paths[id] = path; }
+
+  /// The module at `path`. A graph follows its tree: what is asked for next is
+  /// mostly the same module, the one around it, or the next that was not
+  /// reached yet.
+  std::optional<ModuleId> find(mlir::StringAttr path);
+
+private:
+  const ModuleTree &tree;
+  mlir::MLIRContext *context;
+  std::vector<mlir::StringAttr> paths;
+  ModuleId last = ModuleTree::root(), reached = ModuleTree::root();
+};
+
+/// Tags of the modules of a tree. Ops of a module mostly get the tag that
+/// another one of it got last, which is then not looked up again.
+class ModuleTags {
+public:
+  explicit ModuleTags(size_t modules) : last(modules) {}
+
+  TagAttr get(ModuleId module, mlir::StringAttr path, int64_t call,
+              llvm::StringRef evidence, double confidence,
+              llvm::StringRef reason = {});
+
+private:
+  std::vector<TagAttr> last;
+};
+
 /// The tree that `op` holds. It is well formed: `op` has been verified.
 ModuleTree fromIR(HierarchyOp op);
 
@@ -26,9 +69,9 @@ ModuleTree fromIR(mlir::ModuleOp module);
 /// The tree of a module as an analysis, for passes that only read it. A pass
 /// that leaves `htp.hierarchy` alone preserves it.
 struct HierarchyAnalysis {
-  explicit HierarchyAnalysis(mlir::Operation *module)
-      : tree(fromIR(llvm::cast<mlir::ModuleOp>(module))) {}
+  explicit HierarchyAnalysis(mlir::Operation *module);
   const ModuleTree tree;
+  PathAttrs paths;
 };
 
 /// Writes `tree` as the first operation of `module`, in place of a hierarchy
@@ -36,7 +79,7 @@ struct HierarchyAnalysis {
 HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module);
 
 /// The same in two steps, for who has something else to do meanwhile.
-mlir::OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree,
+mlir::OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
                                     mlir::MLIRContext *context);
 void setHierarchy(mlir::ModuleOp module,
                   mlir::OwningOpRef<HierarchyOp> hierarchy);
