@@ -153,10 +153,9 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
     makeAbsolute(&op, frame);
   if (auto originals = call->getAttrOfType<OriginalsAttr>(kOriginalsAttr)) {
     SmallVector<Operation *> ops = recordedOps(body);
-    if (ops.size() == originals.getOps().size())
-      for (auto [op, difference] : llvm::zip(ops, originals.getOps()))
-        if (auto dictionary = dyn_cast<DictionaryAttr>(difference))
-          applyDifference(op, dictionary);
+    if (ops.size() == originals.size())
+      for (auto [i, op] : llvm::enumerate(ops))
+        applyDifference(op, originals[i]);
   }
   place(body, call->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr));
 

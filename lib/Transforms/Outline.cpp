@@ -143,6 +143,7 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
         return signalPassFailure();
       blocks.emplace_back(std::move(*tagged));
     }
+    PathAttrs paths(tree, &getContext());
     together(
         [&] {
           for (BlockCuts &block : blocks)
@@ -150,9 +151,9 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
         },
         [&] {
           if (!findHierarchy(getOperation()))
-            toIR(tree, getOperation());
+            setHierarchy(getOperation(), toIR(tree, paths, &getContext()));
         });
-    OutlineBuilder outliner(getOperation(), tree, form, share);
+    OutlineBuilder outliner(getOperation(), tree, paths, form, share);
     for (const BlockCuts &block : blocks)
       if (failed(outline(block, tree, outliner)))
         return signalPassFailure();

@@ -194,10 +194,14 @@ static ArrayAttr namesMissing(ArrayRef<NamedAttribute> attributes,
                         SmallVector<Attribute>(names.begin(), names.end()));
 }
 
-DictionaryAttr recordDifference(Operation *body, Operation *original,
-                                const ModuleFrame &frame) {
-  MLIRContext *context = body->getContext();
-  NamedAttrList difference;
+void recordDifference(Operation *body, Operation *original,
+                      const ModuleFrame &frame,
+                      SmallVectorImpl<NamedAttribute> &difference) {
+  Builder builder(body->getContext());
+  const size_t begin = difference.size();
+  auto append = [&](StringRef key, Attribute value) {
+    difference.push_back(builder.getNamedAttr(key, value));
+  };
   SmallVector<NamedAttribute> own = annotationsOf(body),
                               others = annotationsOf(original);
   for (NamedAttribute attribute : others) {
@@ -209,22 +213,21 @@ DictionaryAttr recordDifference(Operation *body, Operation *original,
     if (!same)
       difference.push_back(attribute);
   }
-  if (ArrayAttr removed = namesMissing(own, others, context))
-    difference.append(kRecordedRemoval, removed);
+  if (ArrayAttr removed = namesMissing(own, others, builder.getContext()))
+    append(kRecordedRemoval, removed);
   if (!frame.isSame(body->getLoc(), original->getLoc()))
-    difference.append(kRecordedLocation, LocationAttr(original->getLoc()));
+    append(kRecordedLocation, LocationAttr(original->getLoc()));
   if (body->getResultTypes() != original->getResultTypes())
-    difference.append(kRecordedTypes,
-                      Builder(context).getTypeArrayAttr(
-                          SmallVector<Type>(original->getResultTypes())));
+    append(kRecordedTypes, builder.getTypeArrayAttr(
+                               SmallVector<Type>(original->getResultTypes())));
   if (original->getNumRegions())
     if (ArrayAttr locations = argumentLocations(original);
         locations != argumentLocations(body))
-      difference.append(kRecordedArguments, locations);
-  return difference.getDictionary(context);
+      append(kRecordedArguments, locations);
+  llvm::sort(llvm::drop_begin(difference, begin));
 }
 
-void applyDifference(Operation *op, DictionaryAttr difference) {
+void applyDifference(Operation *op, ArrayRef<NamedAttribute> difference) {
   for (NamedAttribute entry : difference) {
     if (entry.getName() == kRecordedLocation) {
       if (auto loc = dyn_cast<LocationAttr>(entry.getValue()))

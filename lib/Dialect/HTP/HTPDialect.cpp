@@ -201,6 +201,49 @@ Attribute ContextAttr::parse(AsmParser &parser, Type) {
 }
 
 //===----------------------------------------------------------------------===//
+// OriginalsAttr
+//===----------------------------------------------------------------------===//
+
+OriginalsAttr OriginalsAttr::get(ArrayAttr dictionaries) {
+  SmallVector<NamedAttribute> entries;
+  SmallVector<unsigned> ends;
+  for (Attribute element : dictionaries) {
+    auto dictionary = dyn_cast<DictionaryAttr>(element);
+    if (!dictionary)
+      return {};
+    llvm::append_range(entries, dictionary);
+    ends.push_back(entries.size());
+  }
+  return get(dictionaries.getContext(), entries, ends);
+}
+
+void OriginalsAttr::print(AsmPrinter &printer) const {
+  auto printEntry = [&](NamedAttribute entry) {
+    printer.printNamedAttribute(entry);
+  };
+  printer << "<[";
+  llvm::interleaveComma(llvm::seq(size()), printer.getStream(), [&](size_t op) {
+    printer << '{';
+    llvm::interleaveComma((*this)[op], printer.getStream(), printEntry);
+    printer << '}';
+  });
+  printer << "]>";
+}
+
+Attribute OriginalsAttr::parse(AsmParser &parser, Type) {
+  ArrayAttr dictionaries;
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseAttribute(dictionaries) ||
+      parser.parseGreater())
+    return {};
+  OriginalsAttr originals = get(dictionaries);
+  if (!originals)
+    parser.emitError(where, "expected a list of dictionaries, one for each op "
+                            "of the body");
+  return originals;
+}
+
+//===----------------------------------------------------------------------===//
 // HierarchyOp
 //===----------------------------------------------------------------------===//
 

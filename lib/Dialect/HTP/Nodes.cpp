@@ -77,20 +77,24 @@ StringRef getNodeName(Operation *op) {
   return name ? name.getValue() : StringRef();
 }
 
-StringRef getValueName(Value value) {
-  StringAttr name;
+StringAttr getValueNameAttr(Value value) {
   if (auto result = dyn_cast<OpResult>(value)) {
     auto names = result.getOwner()->getAttrOfType<ArrayAttr>(kOutputNamesAttr);
-    if (names && result.getResultNumber() < names.size())
-      name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
-  } else {
-    auto argument = cast<BlockArgument>(value);
-    auto function = dyn_cast_or_null<FunctionOpInterface>(
-        argument.getOwner()->getParentOp());
-    if (function && argument.getOwner()->isEntryBlock())
-      name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                   kValueNameAttr);
+    return names && result.getResultNumber() < names.size()
+               ? dyn_cast<StringAttr>(names[result.getResultNumber()])
+               : StringAttr();
   }
+  auto argument = cast<BlockArgument>(value);
+  auto function =
+      dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && argument.getOwner()->isEntryBlock()
+             ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                     kValueNameAttr)
+             : StringAttr();
+}
+
+StringRef getValueName(Value value) {
+  StringAttr name = getValueNameAttr(value);
   return name ? name.getValue() : StringRef();
 }
 

@@ -38,16 +38,39 @@ static void appendString(StringRef value, std::string &text) {
     text += llvm::formatv("{0}", json::Value(json::fixUTF8(value))).str();
 }
 
-/// Strings, arrays and dictionaries as such, anything else as
-/// {"mlir": "<text>"}. ONNX has no locations: they are left out. A model has as
-/// many records as ops, so no json::Value is made on the way.
-static void appendJSON(Attribute attribute, std::string &text) {
-  if (auto value = dyn_cast<StringAttr>(attribute))
-    return appendString(value, text);
-  if (auto originals = dyn_cast<OriginalsAttr>(attribute))
-    return appendJSON(originals.getOps(), text);
+static void appendJSON(Attribute attribute, std::string &text);
+
+/// ONNX has no locations: they are left out.
+static void appendJSON(ArrayRef<NamedAttribute> entries, std::string &text) {
   StringRef comma;
-  if (auto array = dyn_cast<ArrayAttr>(attribute)) {
+  text += '{';
+  for (NamedAttribute entry : entries) {
+    StringRef key = entry.getName();
+    if (key == kRecordedLocation || key == kRecordedArguments)
+      continue;
+    text += std::exchange(comma, ",");
+    appendString(key, text);
+    text += ':';
+    appendJSON(entry.getValue(), text);
+  }
+  text += '}';
+}
+
+/// Strings, arrays and dictionaries as such, anything else as
+/// {"mlir": "<text>"}. A model has as many records as ops, so no json::Value is
+/// made on the way.
+static void appendJSON(Attribute attribute, std::string &text) {
+  StringRef comma;
+  if (auto value = dyn_cast<StringAttr>(attribute)) {
+    appendString(value, text);
+  } else if (auto originals = dyn_cast<OriginalsAttr>(attribute)) {
+    text += '[';
+    for (size_t op : llvm::seq(originals.size())) {
+      text += std::exchange(comma, ",");
+      appendJSON(originals[op], text);
+    }
+    text += ']';
+  } else if (auto array = dyn_cast<ArrayAttr>(attribute)) {
     text += '[';
     for (Attribute element : array) {
       text += std::exchange(comma, ",");
@@ -55,17 +78,7 @@ static void appendJSON(Attribute attribute, std::string &text) {
     }
     text += ']';
   } else if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
-    text += '{';
-    for (NamedAttribute entry : dictionary) {
-      StringRef key = entry.getName();
-      if (key == kRecordedLocation || key == kRecordedArguments)
-        continue;
-      text += std::exchange(comma, ",");
-      appendString(key, text);
-      text += ':';
-      appendJSON(entry.getValue(), text);
-    }
-    text += '}';
+    appendJSON(dictionary.getValue(), text);
   } else {
     std::string printed;
     llvm::raw_string_ostream stream(printed);
@@ -93,8 +106,7 @@ static Attribute fromJSON(StringRef key, const JSONValue &value,
                           MLIRContext *context) {
   Attribute attribute = fromJSON(value, context);
   auto array = dyn_cast_or_null<ArrayAttr>(attribute);
-  return array && key == kOriginalsAttr ? OriginalsAttr::get(context, array)
-                                        : attribute;
+  return array && key == kOriginalsAttr ? OriginalsAttr::get(array) : attribute;
 }
 
 /// Null where the text is not what appendJSON wrote.

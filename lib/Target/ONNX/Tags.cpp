@@ -28,8 +28,8 @@ using NodeVisitor = llvm::function_ref<void(Operation *, const Metadata &)>;
 using ArgumentVisitor =
     llvm::function_ref<void(FunctionOpInterface, unsigned, const Metadata &)>;
 
-/// Takes what embedTags added out of the model, and shows each list before: a
-/// second way through all nodes would find none of them in the cache.
+/// Takes what embedTags added out of the model, and shows each list as it was:
+/// a second way through all nodes would find none of them in the cache.
 static void takeEmbedded(mlir::ModuleOp module, NodeVisitor visitNode,
                          ArgumentVisitor visitArgument) {
   Metadata model(module->getAttr(kMetadataAttr));
@@ -42,10 +42,10 @@ static void takeEmbedded(mlir::ModuleOp module, NodeVisitor visitNode,
   auto name = StringAttr::get(module.getContext(), kMetadataAttr);
   module->walk([&](Operation *op) {
     if (Attribute attr = op->getAttr(kMetadataAttr)) {
-      Metadata metadata(attr);
+      Metadata metadata(attr), rest = metadata;
+      rest.removeOurs();
+      rest.store(op, name);
       visitNode(op, metadata);
-      metadata.removeOurs();
-      metadata.store(op, name);
     }
     if (inAttributes && isNode(op)) {
       op->removeAttr(kSourceModule);
@@ -54,10 +54,10 @@ static void takeEmbedded(mlir::ModuleOp module, NodeVisitor visitNode,
   });
   forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
     if (Attribute attr = function.getArgAttr(i, kMetadataAttr)) {
-      Metadata metadata(attr);
+      Metadata metadata(attr), rest = metadata;
+      rest.removeOurs();
+      rest.store(function, i);
       visitArgument(function, i, metadata);
-      metadata.removeOurs();
-      metadata.store(function, i);
     }
   });
 }
@@ -168,10 +168,9 @@ static TagAttr makeTag(const TagText &text) {
   int64_t call = 0;
   if (text.call.getAsInteger(10, call))
     call = 0;
-  MLIRContext *context = text.scope.getContext();
-  return TagAttr::get(context, text.scope, call, text.evidence,
+  return TagAttr::get(text.scope, call, text.evidence,
                       readConfidence(text.confidence), text.reason,
-                      readContexts(context, text.contexts));
+                      readContexts(text.scope.getContext(), text.contexts));
 }
 
 TagAttr TagMaker::make(const TagText &text) {

@@ -44,8 +44,8 @@ static void replaceOutside(Block *body, ArrayRef<Value> values,
 }
 
 OutlineBuilder::OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
-                               OutlineForm form, bool share)
-    : module(module), tree(tree), form(form), share(share),
+                               PathAttrs &paths, OutlineForm form, bool share)
+    : module(module), tree(tree), paths(paths), form(form), share(share),
       builder(module.getContext()), symbols(module) {}
 
 /// All parts but the root, inner ones before those around them, and otherwise
@@ -196,29 +196,31 @@ void OutlineBuilder::annotate(Operation *call, const Part &part,
                               ArrayRef<Value> results,
                               OriginalsAttr originals) {
   ModuleCall of = calls[part.group];
-  StringRef path = tree[of.module].path;
-  std::string name = callName(path, of.call);
+  StringAttr path = paths[of.module], name = path;
+  if (of.call)
+    name = builder.getStringAttr(callName(path, of.call));
   if (part.ordinal)
-    name += "/" + std::to_string(part.ordinal);
-  StringAttr nameAttr = builder.getStringAttr(name);
+    name = builder.getStringAttr(name.getValue() + "/" + Twine(part.ordinal));
   SmallVector<int64_t> own;
   for (Part::Item item : part.items)
     if (!item.isPart)
       own.push_back(places[item.index]);
   MLIRContext *context = module.getContext();
   NamedAttrList attributes;
-  attributes.append(kTagAttr, TagAttr::get(context, path, of.call));
+  attributes.append(kTagAttr, TagAttr::get(path, of.call));
   attributes.append(kOrderAttr, encodeOrder(context, own));
   if (originals)
     attributes.append(kOriginalsAttr, originals);
   if (hasNames) {
-    SmallVector<StringRef> names = llvm::map_to_vector(
-        results, [](Value value) { return getValueName(value); });
-    attributes.append(kNodeNameAttr, nameAttr);
-    attributes.append(kOutputNamesAttr, builder.getStrArrayAttr(names));
+    auto names = llvm::map_to_vector(results, [&](Value value) -> Attribute {
+      StringAttr name = getValueNameAttr(value);
+      return name ? name : builder.getStringAttr("");
+    });
+    attributes.append(kNodeNameAttr, name);
+    attributes.append(kOutputNamesAttr, builder.getArrayAttr(names));
   }
   call->setDiscardableAttrs(attributes.getDictionary(context));
-  call->setLoc(attachScope(NameLoc::get(nameAttr), {path, of.call}));
+  call->setLoc(attachScope(NameLoc::get(name), {path, of.call, path}));
 }
 
 Operation *OutlineBuilder::buildPart(const Part &part) {
@@ -396,12 +398,14 @@ std::string OutlineBuilder::freeName(ModuleId of) {
 /// from its own.
 OriginalsAttr OutlineBuilder::recordOriginals(func::FuncOp shared, Block *body,
                                               const ModuleFrame &frame) {
-  SmallVector<Attribute> differences;
+  SmallVector<NamedAttribute> differences;
+  SmallVector<unsigned> ends;
   for (auto [op, original] :
-       llvm::zip(recordedOps(shared.front()), recordedOps(*body)))
-    differences.push_back(recordDifference(op, original, frame));
-  return OriginalsAttr::get(module.getContext(),
-                            builder.getArrayAttr(differences));
+       llvm::zip(recordedOps(shared.front()), recordedOps(*body))) {
+    recordDifference(op, original, frame, differences);
+    ends.push_back(differences.size());
+  }
+  return OriginalsAttr::get(module.getContext(), differences, ends);
 }
 
 Operation *OutlineBuilder::buildFunction(const Part &part,

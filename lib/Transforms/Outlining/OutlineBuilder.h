@@ -6,6 +6,7 @@
 #ifndef HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H
 #define HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H
 
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Transforms/Passes.h"
 #include "ModuleCalls.h"
 
@@ -14,7 +15,7 @@ namespace htp {
 class OutlineBuilder {
 public:
   OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
-                 OutlineForm form, bool share);
+                 PathAttrs &paths, OutlineForm form, bool share);
 
   /// Rebuilds `tagged.block` out of `parts`. `calls` says which call of which
   /// module each group is. Fails, with nothing changed, where the name of a
@@ -62,6 +63,7 @@ private:
 
   mlir::ModuleOp module;
   const ModuleTree &tree;
+  PathAttrs &paths;
   const OutlineForm form;
   const bool share;
   mlir::OpBuilder builder;

@@ -90,3 +90,8 @@ module attributes {htp.users = [1]} {}
 
 // expected-error @below {{unknown key 'color', expected call, evidence, confidence, reason or contexts}}
 module attributes {htp.tag = #htp.tag<"a", color = 1>} {}
+
+// -----
+
+// expected-error @below {{expected a list of dictionaries, one for each op of the body}}
+module attributes {htp.originals = #htp.originals<[{}, 1]>} {}

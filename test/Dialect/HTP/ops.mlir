@@ -1,6 +1,8 @@
 // RUN: htp-opt %s -mlir-print-debuginfo | htp-opt -mlir-print-debuginfo | FileCheck %s
 // RUN: htp-opt %s -emit-bytecode | htp-opt -mlir-print-debuginfo | FileCheck %s
 
+// CHECK: #[[ORIGINALS:originals.*]] = #htp.originals<[{}, {flag, loc = {{.*}}, "not a keyword" = 1 : i64}]>
+
 // CHECK: htp.hierarchy @Net : "demo.Net" {
 // CHECK-NEXT: htp.module @fc : "torch.nn.modules.linear.Linear" torch_nn calls 2 parameters [#htp.parameter<"weight" : tensor<4x2xf32>, hash = 7>]
 htp.hierarchy @Net : "demo.Net" {
@@ -22,3 +24,7 @@ func.func @tagged(%x: tensor<4xf32>) -> tensor<4xf32> {
   onnx.Return %0 : tensor<4xf32>
 }
 // CHECK: fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>
+
+// CHECK-LABEL: func @recorded
+// CHECK-SAME: htp.originals = #[[ORIGINALS]]
+func.func private @recorded() attributes {htp.originals = #htp.originals<[{}, {loc = loc("a"), "not a keyword" = 1 : i64, flag}]>}

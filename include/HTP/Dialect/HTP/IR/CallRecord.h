@@ -9,9 +9,9 @@
 //   htp.tag        the module's path, from the root
 //   htp.order      the places of the body's ops in the flat block, as runs:
 //                  first place, length, first place, length, …
-//   htp.originals  #htp.originals: one dictionary for each op of the body (in
-//                  walk order, the last terminator left out), with the names,
-//                  tags and locations in which this call differs from it
+//   htp.originals  #htp.originals: for each op of the body (in walk order, the
+//                  last terminator left out), the names, tags and locations in
+//                  which this call differs from it
 
 #ifndef HTP_DIALECT_HTP_IR_CALLRECORD_H
 #define HTP_DIALECT_HTP_IR_CALLRECORD_H
@@ -76,12 +76,14 @@ void makeAbsolute(mlir::Operation *op, const ModuleFrame &frame);
 /// outlined function: then it is that of the call whose body this is.
 TagAttr getAbsoluteTag(mlir::Operation *op);
 
-/// In what `original` differs from `body`, an op of a relative body.
-mlir::DictionaryAttr recordDifference(mlir::Operation *body,
-                                      mlir::Operation *original,
-                                      const ModuleFrame &frame);
+/// Appends in what `original` differs from `body`, an op of a relative body, in
+/// the order of names.
+void recordDifference(mlir::Operation *body, mlir::Operation *original,
+                      const ModuleFrame &frame,
+                      llvm::SmallVectorImpl<mlir::NamedAttribute> &difference);
 /// Makes `op`, a copy from a body that was made absolute, the original again.
-void applyDifference(mlir::Operation *op, mlir::DictionaryAttr difference);
+void applyDifference(mlir::Operation *op,
+                     llvm::ArrayRef<mlir::NamedAttribute> difference);
 
 /// The ops of a function's body but the last, which is the terminator whether
 /// or not its dialect is there to say so.

@@ -91,16 +91,32 @@ def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
 def HTP_OriginalsAttr : HTP_Attr<"Originals", "originals"> {
   let summary = "In what a call of an outlined function differs from its body";
   let description = [{
-    One dictionary for each op of the body: the names, tags and locations that
-    the op has in this call. The printer gives it a name (`#originals1`), which
-    keeps calls short.
+    Of each op of the body, in braces, the names, tags and locations that it has
+    in this call. The printer gives all of it a name (`#originals1`), which keeps
+    calls short.
 
     ```mlir
     call @Layer(%x, %w) {htp.originals = #htp.originals<[{onnx_node_name = "mul1"}, {} ]>, …}
     ```
   }];
-  let parameters = (ins "::mlir::ArrayAttr":$ops);
-  let assemblyFormat = "`<` $ops `>`";
+  // One list for all ops: a dictionary for each of them would be most of what
+  // outlining makes.
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::NamedAttribute", "of all ops, one after the other">:$entries,
+    ArrayRefParameter<"unsigned", "where those of each op end">:$ends);
+  let extraClassDeclaration = [{
+    /// The originals that an array of dictionaries holds; null where it does
+    /// not.
+    static OriginalsAttr get(::mlir::ArrayAttr dictionaries);
+
+    size_t size() const { return getEnds().size(); }
+    /// In what the op with this number differs.
+    ::llvm::ArrayRef<::mlir::NamedAttribute> operator[](size_t op) const {
+      return getEntries().take_front(getEnds()[op]).drop_front(
+          op ? getEnds()[op - 1] : 0);
+    }
+  }];
+  let hasCustomAssemblyFormat = 1;
   let genMnemonicAlias = 1;
 }
 

@@ -48,7 +48,9 @@ bool isForeign(mlir::Operation *op);
 /// The node's name; empty where it has none.
 llvm::StringRef getNodeName(mlir::Operation *op);
 
-/// The name of a result or of a function's argument; empty where it has none.
+/// The name of a result or of a function's argument; null, or empty, where it
+/// has none.
+mlir::StringAttr getValueNameAttr(mlir::Value value);
 llvm::StringRef getValueName(mlir::Value value);
 
 /// The value of `key` in a node's or a module's metadata; null where it is not
