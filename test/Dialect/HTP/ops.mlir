@@ -25,6 +25,6 @@ func.func @tagged(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // CHECK: fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>
 
-// CHECK-LABEL: func @recorded
+// CHECK-LABEL: func private @recorded
 // CHECK-SAME: htp.originals = #[[ORIGINALS]]
 func.func private @recorded() attributes {htp.originals = #htp.originals<[{}, {loc = loc("a"), "not a keyword" = 1 : i64, flag}]>}
