@@ -23,8 +23,8 @@ func.func @tagged(%x: tensor<4xf32>) -> tensor<4xf32> {
     loc(fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>["Relu_1"])
   onnx.Return %0 : tensor<4xf32>
 }
-// CHECK: fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>
 
 // CHECK-LABEL: func private @recorded
 // CHECK-SAME: htp.originals = #[[ORIGINALS]]
 func.func private @recorded() attributes {htp.originals = #htp.originals<[{}, {loc = loc("a"), "not a keyword" = 1 : i64, flag}]>}
+// CHECK: fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>
