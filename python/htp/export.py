@@ -31,7 +31,6 @@ class Settings:
     dynamic_shapes: Any
     options: dict[str, Any]
     progress: Progress
-    tagger: native.Standby
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -93,10 +92,9 @@ def export(
         for side in sides.paths(target).values():
             Outputs(side)  # to fail before the work starts
         call = capture.Call(model, args, kwargs or {})
+        tagger.start()  # it loads while the exporter works
         shapes = capture.automatic_shapes(call) if dynamic_shapes == "auto" else dynamic_shapes
-        settings = Settings(
-            opset, shapes, dict(options or {}), progress or (lambda text: None), tagger
-        )
+        settings = Settings(opset, shapes, dict(options or {}), progress or (lambda text: None))
         with capture.untouched(model):
             raw = _export(exporter, call, outputs.folder, settings)
         data = [f for f in outputs.folder.iterdir() if f not in (raw, outputs.folder / _TRACE)]
@@ -170,7 +168,6 @@ def _with(
     def captured(trace: Any) -> None:
         with settings.step("trace", "writing the trace"):
             traced.write_text(json.dumps(trace, separators=(",", ":")), encoding="utf-8")
-        settings.tagger.start()  # it loads while the exporter translates
 
     try:
         with settings.step("export", f"exporting with the {name} exporter"):

@@ -33,7 +33,7 @@ def read_program(model: torch.nn.Module, program: torch.export.ExportedProgram) 
 
 class _Reader:
     def __init__(self, model: torch.nn.Module) -> None:
-        self.modules = describe_modules(model)
+        self.modules, _ = describe_modules(model)
         self.entry = {entry["path"]: entry for entry in self.modules}
         self.aliases = {
             alias: entry["path"] for entry in self.modules for alias in entry.get("aliases", ())

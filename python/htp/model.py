@@ -96,9 +96,9 @@ class Module:
 class TaggedModel:
     """A tagged ONNX file. Made by `htp.export`, `htp.tag` and `htp.load`."""
 
-    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | bytes) -> None:
         self.path = Path(path)
-        self.metadata = metadata
+        self._metadata = metadata
         self.seconds: dict[str, float] = {}  # what each step of an export took
 
     def __repr__(self) -> str:
@@ -107,6 +107,13 @@ class TaggedModel:
             f"TaggedModel({str(self.path)!r}: {s['nodes']} nodes, {s['modules']} modules, "
             f"{100 * s['coverage']:.1f} % tagged)"
         )
+
+    @cached_property
+    def metadata(self) -> Mapping[str, Any]:
+        """The operation metadata. Text is read when it is first asked for: who exports a model often
+        wants the files only."""
+        given = self._metadata
+        return _parsed(given, self.path) if isinstance(given, bytes) else given
 
     @property
     def statistics(self) -> Mapping[str, Any]:
@@ -333,9 +340,16 @@ def _module(entry: Mapping[str, Any], children: tuple[str, ...]) -> Module:
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Reads an operation metadata file."""
     try:
-        with open(path, encoding="utf-8") as file:
-            metadata = json.load(file)
-    except (OSError, ValueError) as error:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: {error}") from error
+    return _parsed(text, path)
+
+
+def _parsed(text: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        metadata = json.loads(text)
+    except ValueError as error:
         raise BadInput(f"{path}: {error}") from error
     if not isinstance(metadata, dict) or metadata.get("format") != "htp-op-metadata":
         raise BadInput(f"{path} is no operation metadata of HTP")

@@ -25,10 +25,11 @@ def document(
     }
 
 
-def describe_modules(model: torch.nn.Module) -> list[dict[str, Any]]:
-    """The module tree in the form of trace.json; no module has run yet."""
+def describe_modules(model: torch.nn.Module) -> tuple[list[dict[str, Any]], dict[Any, str]]:
+    """The module tree in the form of trace.json, in which no module has run yet, and the first path of
+    each parameter and buffer, by its memory."""
     described: dict[torch.nn.Module, dict[str, Any]] = {}
-    first: dict[Any, str] = {}  # path of the first tensor with that memory
+    first: dict[Any, str] = {}
     pending = [("", model)]
     while pending:
         path, module = pending.pop()
@@ -39,7 +40,7 @@ def describe_modules(model: torch.nn.Module) -> list[dict[str, Any]]:
         start = f"{path}." if path else ""
         children = [(start + name, child) for name, child in module._modules.items()]
         pending += [(name, child) for name, child in reversed(children) if child is not None]
-    return list(described.values())
+    return list(described.values()), first
 
 
 def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dict[str, Any]:
@@ -52,8 +53,8 @@ def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dic
             continue
         full = f"{path}.{name}" if path else name
         parameters.append(describe_tensor(name, kind, tensor))
-        if first.setdefault(memory(tensor), full) != full:
-            parameters[-1]["tied"] = first[memory(tensor)]
+        if (same := first.setdefault(memory(tensor), full)) != full:
+            parameters[-1]["tied"] = same
     return {
         "path": path,
         "class": type(module).__qualname__.rpartition(".")[2],

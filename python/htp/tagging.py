@@ -78,7 +78,7 @@ def write(
         options.append(f"--op-metadata={metadata}")
     with program or native.Standby("htp-opt") as program:
         program.run(*source, "-o", outputs[target], *options)
-    return TaggedModel(target, read_metadata(metadata))
+    return TaggedModel(target, metadata.read_bytes())
 
 
 def tag(

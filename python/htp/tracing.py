@@ -8,9 +8,10 @@ is a block of it, in the order of execution.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -55,12 +56,6 @@ def observed(
     """Inside, an export of `model` with the TorchScript-based exporter gives its trace to `captured`,
     before it is translated."""
     original = torch._C._create_graph_by_tracing
-    running: list[torch.nn.Module] = []
-    modules = set(model.modules())
-
-    def enter(module: torch.nn.Module, _: Any) -> None:
-        if module in modules and torch._C._get_tracing_state() is not None:
-            running.append(module)
 
     def create(function: Callable[..., Any], inputs: Any, *rest: Any) -> Any:
         def traced(*tensors: Any) -> Any:
@@ -70,21 +65,36 @@ def observed(
             values = [torch._C._get_value_trace(tensor) for tensor in results]
             torch._C._set_tracing_state(None)  # what is done here is no part of the model
             try:
-                captured(_Reader(model, running).read(state.graph(), inputs, input_names, values))
+                captured(_Reader(model, names).read(state.graph(), inputs, input_names, values))
             finally:
                 torch._C._set_tracing_state(state)
             return result
 
-        running.clear()
+        names = _Names(torch.jit._trace._trace_module_map or {})
+        torch.jit._trace._trace_module_map = names
         return original(traced, inputs, *rest)
 
-    hook = torch.nn.modules.module.register_module_forward_pre_hook(enter)
     torch._C._create_graph_by_tracing = create
     try:
         yield
     finally:
         torch._C._create_graph_by_tracing = original
-        hook.remove()
+
+
+class _Names(dict[torch.nn.Module, str]):
+    """The exporter's names of modules. It asks for one as each call of a module begins, so this knows
+    which modules run, in order. A hook would know as well, but every operation records Python's stack,
+    which hooks make deeper by two frames for each module."""
+
+    def __init__(self, names: Mapping[torch.nn.Module, str]) -> None:
+        super().__init__(names)
+        self.asked: list[torch.nn.Module] = []
+
+    def get(self, module: torch.nn.Module, default: Any = None) -> Any:
+        name = super().get(module, default)
+        if name:
+            self.asked.append(module)
+        return name
 
 
 # --- the graph -----------------------------------------------------------------------------------
@@ -93,16 +103,11 @@ def observed(
 class _Reader:
     """Walks the graph and writes its operations down."""
 
-    def __init__(self, model: torch.nn.Module, running: list[torch.nn.Module]) -> None:
-        self.modules = describe_modules(model)
+    def __init__(self, model: torch.nn.Module, names: _Names) -> None:
+        self.modules, self.parameters = describe_modules(model)
         self.entry = dict(zip(model.modules(), self.modules, strict=True))
-        self.running = iter(running)  # the modules in the order of their calls
-        self.parameters: dict[Any, str] = {}  # the first path of each
-        for module, entry in self.entry.items():
-            start = f"{entry['path']}." if entry["path"] else ""
-            for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
-                if tensor is not None:
-                    self.parameters.setdefault(memory(tensor), start + name)
+        self.names = names
+        self.running = iter(names.asked)  # the modules in the order of their calls
         self.things: dict[int, Thing] = {}
         self.ops: list[dict[str, Any]] = []
         self.module, self.call = "", 0
@@ -140,8 +145,8 @@ class _Reader:
         """A call of a module."""
         module = next(self.running, None)
         scope = node.s("scope")
-        if module is None or scope.partition("::")[0] != torch.typename(type(module)):
-            raise RuntimeError(f"the trace calls {scope!r}, the model {torch.typename(module)}")
+        if module is None or scope != self.names[module]:
+            raise RuntimeError(f"the trace calls {scope!r}, the model {type(module).__name__}")
         entry, around = self.entry[module], (self.module, self.call)
         self.module, self.call = entry["path"], entry["calls"]
         entry["calls"] += 1
@@ -287,16 +292,12 @@ def _outputs(node: Any) -> list[Any]:
 
 def _source(node: Any) -> dict[str, Any] | None:
     """The innermost line of Python code outside PyTorch itself."""
-    innermost = None
-    for text in node.sourceRange().splitlines():
-        if innermost and "/torch/" in text:
-            continue
-        if frame := _FRAME.match(text):
-            innermost = innermost or frame
-            if "/torch/" not in frame[1]:
-                innermost = frame
-                break
-    return {"file": innermost[1], "line": int(innermost[2])} if innermost else None
+    lines = node.sourceRange().splitlines()
+    outside = (line for line in lines if "/torch/" not in line)
+    for line in itertools.chain(outside, lines):  # where all is PyTorch's, its own innermost line
+        if frame := _FRAME.match(line):
+            return {"file": frame[1], "line": int(frame[2])}
+    return None
 
 
 def _live(ops: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
