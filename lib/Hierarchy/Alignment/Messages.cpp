@@ -26,7 +26,7 @@ Reach::Reach(const States &states, const Emissions &emissions) {
   // Strongest ways first, from each state along the edges of the program.
   std::vector<float> best(states.size(), 0);
   std::vector<Index> touched, level, following;
-  std::vector<std::pair<Index, Entry>> reversed;
+  Column<std::pair<Index, Entry>> reversed;
   for (Index from = 0; from < states.size(); ++from) {
     touched.assign(1, from);
     level.assign(1, from);
@@ -66,7 +66,7 @@ Reach::Reach(const States &states, const Emissions &emissions) {
   for (Index t = 0; t < states.size(); ++t)
     backward.begins[t + 1] += backward.begins[t];
   backward.items.resize(forward.items.size());
-  std::vector<size_t> at(backward.begins.begin(), backward.begins.end() - 1);
+  std::vector<unsigned> at(backward.begins.begin(), backward.begins.end() - 1);
   for (Index t = 0; t < states.size(); ++t)
     for (const Entry &entry : forward[t])
       backward.items[at[entry.state]++] = {t, entry.weight};

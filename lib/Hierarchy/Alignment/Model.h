@@ -19,10 +19,15 @@ namespace htp::alignment {
 
 using Index = int32_t;
 
+/// Plain data whose size shows only as it is made. It grows by realloc, which
+/// moves pages; std::vector would copy, onto pages that are new each time. Of a
+/// large model that is most of what time and memory go into.
+template <typename T> using Column = llvm::SmallVector<T, 0>;
+
 /// Rows of different lengths in one array.
 template <typename T> struct Rows {
-  std::vector<T> items;
-  std::vector<size_t> begins = {0};
+  Column<T> items;
+  Column<unsigned> begins = {0};
 
   size_t size() const { return begins.size() - 1; }
   llvm::ArrayRef<T> operator[](size_t row) const {
@@ -126,7 +131,7 @@ public:
   States(const Program &program, const Frames &frames, Emissions &emissions);
 
   const Program &program;
-  std::vector<State> list;
+  Column<State> list;
   /// The states that make what a state reads, sorted.
   Rows<Index> prev, next;
   /// For each parameter of the program the states that read it.
@@ -187,7 +192,7 @@ public:
   Observations(const Graph &graph, const States &states, Emissions &emissions);
 
   const Graph &graph;
-  std::vector<Observation> list;
+  Column<Observation> list;
   Rows<Index> prev, next;
 
   Index size() const { return list.size(); }

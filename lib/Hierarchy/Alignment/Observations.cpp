@@ -225,7 +225,7 @@ Observations::Observations(const Graph &graph, const States &states,
   for (Index n = 0; n < size(); ++n)
     next.begins[n + 1] += next.begins[n];
   next.items.resize(prev.items.size());
-  std::vector<size_t> at(next.begins.begin(), next.begins.end() - 1);
+  std::vector<unsigned> at(next.begins.begin(), next.begins.end() - 1);
   for (Index n = 0; n < size(); ++n)
     for (Index p : prev[n])
       next.items[at[p]++] = n;

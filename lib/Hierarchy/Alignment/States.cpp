@@ -137,7 +137,7 @@ static Rows<Index> bucket(llvm::ArrayRef<std::pair<Index, Index>> pairs,
   for (size_t key = 0; key < keys; ++key)
     rows.begins[key + 1] += rows.begins[key];
   rows.items.resize(pairs.size());
-  std::vector<size_t> at(rows.begins.begin(), rows.begins.end() - 1);
+  std::vector<unsigned> at(rows.begins.begin(), rows.begins.end() - 1);
   for (auto [key, item] : pairs)
     rows.items[at[key]++] = item;
   return rows;
@@ -193,7 +193,7 @@ States::States(const Program &program, const Frames &frames,
   }
   link();
 
-  std::vector<std::pair<Index, Index>> reads, kindOf, moduleOf;
+  Column<std::pair<Index, Index>> reads, kindOf, moduleOf;
   Index numModules = 0;
   for (auto [t, state] : llvm::enumerate(list)) {
     numModules = std::max(numModules, state.module + 1);
@@ -220,7 +220,7 @@ void States::link() {
   };
   std::vector<Made> made(program.values.size());
   llvm::DenseMap<uint64_t, Index> firsts;
-  std::vector<std::pair<Index, Index>> edges;
+  Column<std::pair<Index, Index>> edges;
   llvm::SmallVector<Index> sources;
 
   for (Index t = 0; t < size(); ++t) {

@@ -34,6 +34,11 @@ ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
 }
 
 const ParameterValue *ParameterValues::find(Value value) const {
+  // Most values are neither: what made them was just looked at, the table of a
+  // large model was not.
+  if (Operation *op = value.getDefiningOp();
+      op && op->getNumOperands() && !isCopy(op))
+    return nullptr;
   auto it = values.find(value);
   return it == values.end() ? nullptr : &it->second;
 }
