@@ -99,8 +99,7 @@ inline bool getHash(const JSONObject &object, StringLiteral key,
 }
 
 /// Sizes; null where one differs from run to run.
-inline bool getShape(const JSONValue &value, std::vector<int64_t> &shape,
-                     Path path) {
+inline bool getShape(const JSONValue &value, Shape &shape, Path path) {
   const JSONArray *sizes = value.getAsArray();
   if (!sizes)
     return reject(path, "expected array");

@@ -20,15 +20,19 @@
 
 namespace htp {
 
+/// The sizes of a tensor. A large model has as many as it has parameters: each
+/// with memory of its own would take longer than the rest of them.
+using Shape = llvm::SmallVector<int64_t, 4>;
+
 /// A parameter or a buffer of a module.
 struct Parameter {
-  std::string name;      ///< within its module, such as "weight"
-  bool buffer = false;   ///< a buffer, not a parameter
-  bool constant = false; ///< a tensor in the code: torch.export lifts those
-  std::vector<int64_t> shape; ///< empty for a scalar
-  std::string dtype;          ///< torch's name: "float32", "int64", "bool"
-  uint64_t hash = 0;          ///< of the bytes as they lie; 0: not known
-  uint64_t valuesHash = 0;    ///< of the values in any order; 0: not known
+  std::string name;        ///< within its module, such as "weight"
+  bool buffer = false;     ///< a buffer, not a parameter
+  bool constant = false;   ///< a tensor in the code: torch.export lifts those
+  Shape shape;             ///< empty for a scalar
+  std::string dtype;       ///< torch's name: "float32", "int64", "bool"
+  uint64_t hash = 0;       ///< of the bytes as they lie; 0: not known
+  uint64_t valuesHash = 0; ///< of the values in any order; 0: not known
   std::string tied; ///< full path of the parameter it shares storage with
 
   bool operator==(const Parameter &other) const;

@@ -25,9 +25,9 @@ inline constexpr int64_t kDynamicSize = -1;
 /// output.
 struct TraceValue {
   TraceValueId value = 0;
-  std::string name;                          ///< "linear_4"; may be empty
-  std::optional<std::vector<int64_t>> shape; ///< where known
-  std::string dtype;                         ///< may be empty
+  std::string name;           ///< "linear_4"; may be empty
+  std::optional<Shape> shape; ///< where known
+  std::string dtype;          ///< may be empty
 };
 
 /// What an op reads.

@@ -86,8 +86,20 @@ StringRef dtypeOf(Type elementType) {
 }
 
 //===----------------------------------------------------------------------===//
-// From the IR
+// Parameters
 //===----------------------------------------------------------------------===//
+
+Attribute parametersToAttribute(MLIRContext *context,
+                                ArrayRef<Parameter> parameters) {
+  auto toAttribute = [&](const Parameter &parameter) -> Attribute {
+    return ParameterAttr::get(
+        context, parameter.name, typeOf(parameter, context), parameter.hash,
+        parameter.valuesHash, parameter.buffer, parameter.constant,
+        parameter.tied.empty() ? StringAttr()
+                               : StringAttr::get(context, parameter.tied));
+  };
+  return ArrayAttr::get(context, llvm::map_to_vector(parameters, toAttribute));
+}
 
 static Parameter readParameter(ParameterAttr attr) {
   Parameter parameter;
@@ -105,6 +117,34 @@ static Parameter readParameter(ParameterAttr attr) {
   return parameter;
 }
 
+LogicalResult
+parametersFromAttribute(std::vector<Parameter> &parameters, Attribute attribute,
+                        llvm::function_ref<InFlightDiagnostic()> emitError) {
+  auto array = dyn_cast_or_null<ArrayAttr>(attribute);
+  if (!array || !llvm::all_of(array, llvm::IsaPred<ParameterAttr>)) {
+    if (emitError)
+      emitError() << "expected an array of #htp.parameter, found " << attribute;
+    return failure();
+  }
+  parameters.clear();
+  for (auto parameter : array.getAsRange<ParameterAttr>())
+    parameters.push_back(readParameter(parameter));
+  return success();
+}
+
+llvm::hash_code hashParameters(ArrayRef<Parameter> parameters) {
+  auto hashOne = [](const Parameter &parameter) {
+    return llvm::hash_combine(parameter.name, parameter.hash,
+                              parameter.valuesHash);
+  };
+  auto hashes = llvm::map_range(parameters, hashOne);
+  return llvm::hash_combine_range(hashes.begin(), hashes.end());
+}
+
+//===----------------------------------------------------------------------===//
+// From the IR
+//===----------------------------------------------------------------------===//
+
 /// What the root and the other modules have in common.
 template <typename OpT> static Module readModule(OpT op) {
   Module module;
@@ -113,9 +153,7 @@ template <typename OpT> static Module readModule(OpT op) {
   if (module.className.empty())
     module.className = module.qualified;
   module.calls = op.getCalls();
-  if (ArrayAttr parameters = op.getParametersAttr())
-    for (auto parameter : parameters.getAsRange<ParameterAttr>())
-      module.parameters.push_back(readParameter(parameter));
+  module.parameters = op.getParameters().vec();
   return module;
 }
 
@@ -196,20 +234,6 @@ ModuleTree fromIR(mlir::ModuleOp module) {
 // To the IR
 //===----------------------------------------------------------------------===//
 
-static ArrayAttr writeParameters(const Module &module, Builder &builder) {
-  if (module.parameters.empty())
-    return {};
-  SmallVector<Attribute> attrs;
-  for (const Parameter &parameter : module.parameters)
-    attrs.push_back(ParameterAttr::get(
-        builder.getContext(), parameter.name,
-        typeOf(parameter, builder.getContext()), parameter.hash,
-        parameter.valuesHash, parameter.buffer, parameter.constant,
-        parameter.tied.empty() ? StringAttr()
-                               : builder.getStringAttr(parameter.tied)));
-  return builder.getArrayAttr(attrs);
-}
-
 OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
                               MLIRContext *context) {
   OpBuilder builder(context);
@@ -218,8 +242,8 @@ OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
   // A root without a class needs a name all the same; its class stays empty.
   auto op = HierarchyOp::create(
       builder, loc, root.className.empty() ? "model" : root.className,
-      root.qualified.empty() ? root.className : root.qualified,
-      writeParameters(root, builder), root.calls);
+      root.qualified.empty() ? root.className : root.qualified, root.parameters,
+      root.calls);
   builder.setInsertionPointToStart(&op.getModules().emplaceBlock());
 
   // Parents first, children in their order.
@@ -234,13 +258,12 @@ OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
     if (!node.aliases.empty())
       aliases = builder.getStrArrayAttr(
           SmallVector<StringRef>(node.aliases.begin(), node.aliases.end()));
-    htp::ModuleOp::create(builder, loc, paths[id],
-                          builder.getStringAttr(node.qualified.empty()
-                                                    ? node.className
-                                                    : node.qualified),
-                          node.torchNN ? builder.getUnitAttr() : UnitAttr(),
-                          builder.getI64IntegerAttr(node.calls), aliases,
-                          writeParameters(node, builder));
+    htp::ModuleOp::create(
+        builder, loc, paths[id],
+        builder.getStringAttr(node.qualified.empty() ? node.className
+                                                     : node.qualified),
+        node.torchNN ? builder.getUnitAttr() : UnitAttr(),
+        builder.getI64IntegerAttr(node.calls), aliases, node.parameters);
   }
   return op;
 }

@@ -95,3 +95,17 @@ module attributes {htp.tag = #htp.tag<"a", color = 1>} {}
 
 // expected-error @below {{expected a list of dictionaries, one for each op of the body}}
 module attributes {htp.originals = #htp.originals<[{}, 1]>} {}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  // expected-error @below {{invalid value for property parameters, expected an array of #htp.parameter}}
+  htp.module @a : "demo.Block" parameters [1]
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  // expected-error @below {{expected an array of #htp.parameter, found 1 : i64}}
+  "htp.module"() <{sym_name = "a", qualified = "", parameters = 1}> : () -> ()
+}

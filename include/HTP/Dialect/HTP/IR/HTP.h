@@ -5,6 +5,8 @@
 #ifndef HTP_DIALECT_HTP_IR_HTP_H
 #define HTP_DIALECT_HTP_IR_HTP_H
 
+#include "HTP/Hierarchy/ModuleTree.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,6 +22,19 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "HTP/Dialect/HTP/IR/HTPAttributes.h.inc"
+
+namespace htp {
+
+/// Parameters of a module as an array of #htp.parameter, and back: fails, with
+/// an error where one can be made, where the attribute is none.
+mlir::Attribute parametersToAttribute(mlir::MLIRContext *context,
+                                      llvm::ArrayRef<Parameter> parameters);
+mlir::LogicalResult parametersFromAttribute(
+    std::vector<Parameter> &parameters, mlir::Attribute attribute,
+    llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+llvm::hash_code hashParameters(llvm::ArrayRef<Parameter> parameters);
+
+} // namespace htp
 
 #define GET_OP_CLASSES
 #include "HTP/Dialect/HTP/IR/HTPOps.h.inc"

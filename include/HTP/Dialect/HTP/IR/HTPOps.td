@@ -68,9 +68,48 @@ def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
   }];
 }
 
-def HTP_ParameterArrayAttr
-    : TypedArrayAttrBase<HTP_ParameterAttr, "array of parameters"> {
-  let constBuilderCall = "";
+/// The parameters of a module: an array of `#htp.parameter` in text and in
+/// bytecode, plain data in between. No two modules have the same ones, so
+/// attributes of them would only fill MLIR's tables.
+def HTP_ParametersProp : Property<"::std::vector<::htp::Parameter>",
+    "an array of #htp.parameter", "::llvm::ArrayRef<::htp::Parameter>"> {
+  let assignToStorage = "$_storage.assign($_value.begin(), $_value.end())";
+  let convertToAttribute = [{
+    return ::htp::parametersToAttribute($_ctxt, $_storage);
+  }];
+  let convertFromAttribute = [{
+    return ::htp::parametersFromAttribute($_storage, $_attr, $_diag);
+  }];
+  let hashProperty = "::htp::hashParameters($_storage)";
+  let parser = [{
+    ::mlir::Attribute attribute;
+    if ($_parser.parseAttribute(attribute))
+      return ::mlir::failure();
+    return ::htp::parametersFromAttribute($_storage, attribute, nullptr);
+  }];
+  let optionalParser = [{
+    ::mlir::ArrayAttr attribute;
+    auto result = $_parser.parseOptionalAttribute(attribute, ::mlir::Type());
+    if (!result.has_value() || ::mlir::failed(*result))
+      return result;
+    return ::mlir::ParseResult(
+        ::htp::parametersFromAttribute($_storage, attribute, nullptr));
+  }];
+  let printer = [{
+    $_printer.printAttribute(::htp::parametersToAttribute($_ctxt, $_storage))
+  }];
+  let readFromMlirBytecode = [{
+    ::mlir::Attribute attribute;
+    if (::mlir::failed($_reader.readAttribute(attribute)))
+      return ::mlir::failure();
+    return ::htp::parametersFromAttribute(
+        $_storage, attribute, [&] { return $_reader.emitError(); });
+  }];
+  let writeToMlirBytecode = [{
+    $_writer.writeAttribute(::htp::parametersToAttribute($_ctxt, $_storage));
+  }];
+  let defaultValue = "::llvm::ArrayRef<::htp::Parameter>{}";
+  let storageTypeValueOverride = "{}";
 }
 
 def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
@@ -195,7 +234,7 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
   let arguments = (ins
     SymbolNameAttr:$sym_name,
     StrAttr:$qualified,
-    OptionalAttr<HTP_ParameterArrayAttr>:$parameters,
+    HTP_ParametersProp:$parameters,
     DefaultValuedAttr<I64Attr, "1">:$calls);
   let regions = (region SizedRegion<1>:$modules);
   let assemblyFormat = [{
@@ -210,7 +249,8 @@ def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
   let description = [{
     The symbol is the module's path. `torch_nn` says that torch.nn defines the
     class, `calls` how often `forward` ran, `aliases` the other paths of a
-    module that has several. A class that is not known is `""`.
+    module that has several, `parameters` its parameters and buffers, each a
+    `#htp.parameter`. A class that is not known is `""`.
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
@@ -218,7 +258,7 @@ def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
     UnitAttr:$torch_nn,
     DefaultValuedAttr<I64Attr, "1">:$calls,
     OptionalAttr<StrArrayAttr>:$aliases,
-    OptionalAttr<HTP_ParameterArrayAttr>:$parameters);
+    HTP_ParametersProp:$parameters);
   let assemblyFormat = [{
     $sym_name `:` $qualified (`torch_nn` $torch_nn^)? (`calls` $calls^)?
     (`aliases` $aliases^)? (`parameters` $parameters^)? attr-dict
