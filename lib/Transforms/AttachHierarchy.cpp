@@ -194,9 +194,10 @@ AttachHierarchy::chooseTree(const Trace *known,
 void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
   forEachNode(getOperation(), [&](Operation *op) {
     ++numNodes;
-    TagAttr tag = getTag(op);
-    if (!tag && (tag = tagFromLocation(op, tree)))
-      // The location stays as it is: it says more than one scope can.
+    TagAttr before = getTag(op);
+    TagAttr tag = before ? before : tagFromLocation(op, tree);
+    // The location stays as it is: it says more than one scope can.
+    if (tag && !before)
       op->setAttr(kTagAttr, tag);
     numTagged += static_cast<bool>(tag);
   });

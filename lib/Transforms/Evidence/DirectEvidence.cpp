@@ -210,7 +210,7 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   SmallVector<Claim, 3> all;
   auto add = [&](std::optional<Claim> claim) {
     if (claim)
-      all.push_back(std::move(*claim));
+      all.push_back(*claim);
   };
   add(fromNotes(op));
   // An optimizer names a node that it makes after one of those that it
@@ -223,8 +223,8 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   // Its value, a result of the model, need not be the first one's.
   if (node && !value && isForeign(op))
     node->confidence = kOfFirst;
-  add(std::move(node));
-  add(std::move(value));
+  add(node);
+  add(value);
   add(fromTracedNames(op));
   add(fromParameters(op));
   return all;
