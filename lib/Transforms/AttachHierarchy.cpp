@@ -114,9 +114,9 @@ struct AttachHierarchy : htp::impl::HTPAttachHierarchyBase<AttachHierarchy> {
   void runOnOperation() override;
 
 private:
-  const ModuleTree *chooseTree(const Trace *known,
-                               std::optional<HierarchySource> source,
-                               std::optional<ModuleTree> &found);
+  std::shared_ptr<const ModuleTree>
+  chooseTree(std::shared_ptr<const Trace> known,
+             std::optional<HierarchySource> source);
   void attachFromLocations(const ModuleTree &tree);
   void attachEvidence(const ModuleTree &tree, PathAttrs &paths,
                       const Trace *known, const DirectEvidence &evidence);
@@ -140,8 +140,7 @@ void AttachHierarchy::runOnOperation() {
     }
     known = *loaded;
   }
-  std::optional<ModuleTree> found;
-  const ModuleTree *tree = chooseTree(known.get(), *source, found);
+  std::shared_ptr<const ModuleTree> tree = chooseTree(known, *source);
   if (!tree)
     return signalPassFailure();
   if (*source == HierarchySource::Locations) {
@@ -155,17 +154,17 @@ void AttachHierarchy::runOnOperation() {
            [&] { hierarchy = toIR(*tree, paths, &getContext()); });
   setHierarchy(module, std::move(hierarchy));
   attachEvidence(*tree, paths, known.get(), *evidence);
+  getAnalysis<HierarchyAnalysis>().assume(tree, std::move(paths));
+  markAnalysesPreserved<HierarchyAnalysis>();
 }
 
-/// The trace's tree or the one that is found, which `found` then holds; null
-/// after an error.
-const ModuleTree *
-AttachHierarchy::chooseTree(const Trace *known,
-                            std::optional<HierarchySource> source,
-                            std::optional<ModuleTree> &found) {
+/// The trace's tree or the one that is found; null after an error.
+std::shared_ptr<const ModuleTree>
+AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
+                            std::optional<HierarchySource> source) {
   mlir::ModuleOp module = getOperation();
   if (known && (!source || source == HierarchySource::Trace))
-    return &known->tree;
+    return {known, &known->tree};
   SmallVector<HierarchySource> tried;
   // The tree in the IR knows classes, which locations do not.
   if (!source || source == HierarchySource::Locations)
@@ -182,13 +181,13 @@ AttachHierarchy::chooseTree(const Trace *known,
       return nullptr;
     }
     if (*tree)
-      return &found.emplace(std::move(**tree));
+      return std::make_shared<ModuleTree>(std::move(**tree));
   }
   module.emitWarning("the model says nothing about its modules: no trace is "
                      "given, and it has no htp.hierarchy, no notes of an "
                      "exporter, no scopes in names; every op belongs to the "
                      "root");
-  return &found.emplace();
+  return std::make_shared<ModuleTree>();
 }
 
 void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {

@@ -51,14 +51,14 @@ static SmallVector<ModuleId> readersWithin(Operation *op, TagAttr own,
 
 void ListUsers::runOnOperation() {
   auto &hierarchy = getAnalysis<HierarchyAnalysis>();
-  const ModuleTree &tree = hierarchy.tree;
+  const ModuleTree &tree = hierarchy.tree();
   markAnalysesPreserved<HierarchyAnalysis>();
   bool changed = false;
   forEachNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     if (!tag)
       return;
-    SmallVector<ModuleId> readers = readersWithin(op, tag, hierarchy.paths);
+    SmallVector<ModuleId> readers = readersWithin(op, tag, hierarchy.paths());
     if (readers.size() < 2 || !tree.contains(tag.getPath()))
       return;
     ++numShared;

@@ -153,7 +153,7 @@ void PropagateAuxTags::sweep(Region &region) {
 
 void PropagateAuxTags::runOnOperation() {
   mlir::ModuleOp module = getOperation();
-  tree = &getAnalysis<HierarchyAnalysis>().tree;
+  tree = &getAnalysis<HierarchyAnalysis>().tree();
   changed = false;
   markAnalysesPreserved<HierarchyAnalysis>();
   ModelFunctions functions(module);

@@ -169,7 +169,7 @@ void ResolveContamination::resolve(const ConflictView &view,
 
 void ResolveContamination::runOnOperation() {
   mlir::ModuleOp module = getOperation();
-  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree;
+  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree();
   markAnalysesPreserved<HierarchyAnalysis>();
   changed = false;
   SmallVector<Named> chosen;

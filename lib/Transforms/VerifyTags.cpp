@@ -29,8 +29,8 @@ class TagVerifier {
 public:
   TagVerifier(HierarchyOp hierarchy, HierarchyAnalysis &known,
               const TagNames &tags, bool strict)
-      : hierarchy(hierarchy), strict(strict), tree(known.tree),
-        paths(known.paths), tags(tags) {}
+      : hierarchy(hierarchy), strict(strict), tree(known.tree()),
+        paths(known.paths()), tags(tags) {}
 
   /// The module of a node whose (absolute) tag holds, and whether a parameter
   /// does. What does not hold has been reported.
@@ -225,8 +225,8 @@ void VerifyTags::runOnOperation() {
     return signalPassFailure();
   }
   auto &known = getAnalysis<HierarchyAnalysis>();
-  TagNames tags(known.tree);
-  TagCounter counter(known.tree, tags);
+  TagNames tags(known.tree());
+  TagCounter counter(known.tree(), tags);
   if (!check(hierarchy, TagVerifier(hierarchy, known, tags, strict), counter))
     return signalPassFailure();
   announce(counter.statistics);

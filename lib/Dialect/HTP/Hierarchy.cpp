@@ -189,16 +189,20 @@ ModuleTree fromIR(HierarchyOp op) {
   return llvm::cantFail(ModuleTree::create(std::move(modules)));
 }
 
+/// How many modules ahead one that was not reached yet is looked for: some have
+/// no ops of their own, or none with a tag yet.
+static constexpr size_t kNearby = 8;
+
 std::optional<ModuleId> PathAttrs::find(StringAttr path) {
   if (paths[last] == path)
     return last;
   if (ModuleId around = tree[last].parent; paths[around] == path)
     return last = around;
-  std::optional<ModuleId> found;
-  if (ModuleId next = reached + 1; next < paths.size() && paths[next] == path)
-    found = next;
-  else
-    found = tree.find(path.getValue());
+  auto next = ArrayRef(paths).drop_front(reached + 1).take_front(kNearby);
+  const auto *near = llvm::find(next, path);
+  auto found = near == next.end()
+                   ? tree.find(path.getValue())
+                   : std::optional<ModuleId>(near - paths.data());
   if (found)
     last = reached = *found;
   return found;
@@ -214,15 +218,23 @@ TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
   return tag;
 }
 
-HierarchyAnalysis::HierarchyAnalysis(Operation *module)
-    : tree(fromIR(cast<mlir::ModuleOp>(module))),
-      paths(tree, module->getContext()) {
-  HierarchyOp op = findHierarchy(cast<mlir::ModuleOp>(module));
+void HierarchyAnalysis::assume(std::shared_ptr<const ModuleTree> tree,
+                               PathAttrs paths) {
+  known = std::move(tree);
+  attributes.emplace(std::move(paths));
+}
+
+void HierarchyAnalysis::read() {
+  if (known)
+    return;
+  known = std::make_shared<ModuleTree>(fromIR(module));
+  attributes.emplace(*known, module.getContext());
+  HierarchyOp op = findHierarchy(module);
   if (!op)
     return;
   ModuleId id = ModuleTree::root();
   for (auto child : op.getBody()->getOps<htp::ModuleOp>())
-    paths.set(++id, child.getSymNameAttr());
+    attributes->set(++id, child.getSymNameAttr());
 }
 
 ModuleTree fromIR(mlir::ModuleOp module) {

@@ -165,7 +165,7 @@ LogicalResult Session::process(MLIRContext &context) {
   if (!config.getIrdlFile().empty() &&
       failed(loadIRDL(config.getIrdlFile(), context)))
     return failure();
-  const bool threaded = context.isMultithreadingEnabled();
+  threaded = context.isMultithreadingEnabled();
   if (!threaded)
     llvm::parallel::strategy = llvm::hardware_concurrency(1);
   // Where it is known what the passes will run on, they are built first: a
@@ -247,5 +247,11 @@ LogicalResult Session::runPasses(PassManager &passes, Operation *op,
   if (passes.empty() || saysWhenToVerify())
     return success();
   TimingScope verifying = timing.nest("Verify");
-  return verify(op);
+  // Nothing is made here: the module tree can be verified beside the functions.
+  MLIRContext *context = op->getContext();
+  const bool before = context->isMultithreadingEnabled();
+  context->enableMultithreading(threaded);
+  LogicalResult result = verify(op);
+  context->enableMultithreading(before);
+  return result;
 }

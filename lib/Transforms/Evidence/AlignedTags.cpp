@@ -18,15 +18,16 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
       hierarchy(hierarchy), tags(programTree.size()) {
   places.reserve(programTree.size());
   paths.reserve(programTree.size());
-  const ModuleTree &tree = hierarchy.tree;
+  const ModuleTree &tree = hierarchy.tree();
   for (ModuleId id : programTree.ids()) {
     const Module &own = programTree[id];
     places.push_back({id == ModuleTree::root() ? -1 : int32_t(own.parent),
                       int32_t(own.calls)});
     // Mostly the trees are the same, and nothing need be searched for.
-    bool same = id < tree.size() && tree[id].path == own.path;
+    bool same = &tree == &programTree ||
+                (id < tree.size() && tree[id].path == own.path);
     sameTree &= same;
-    paths.push_back(hierarchy.paths[same ? id : tree.nearest(own.path)]);
+    paths.push_back(hierarchy.paths()[same ? id : tree.nearest(own.path)]);
   }
 }
 
@@ -53,7 +54,7 @@ void AlignedTags::setPriors(ModelGraph &model) {
     if (!tag)
       continue;
     std::optional<ModuleId> known =
-        sameTree ? hierarchy.paths.find(tag.getPathAttr())
+        sameTree ? hierarchy.paths().find(tag.getPathAttr())
                  : programTree.find(tag.getPath());
     if (!known)
       continue;

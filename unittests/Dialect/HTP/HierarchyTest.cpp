@@ -57,15 +57,34 @@ TEST(Hierarchy, EveryPathIsFoundInAnyOrder) {
   toIR(llvm::cantFail(treeFromJSON(kTree)), *module);
   HierarchyAnalysis hierarchy(*module);
   auto find = [&](llvm::StringRef path) {
-    return hierarchy.paths.find(mlir::StringAttr::get(&context, path));
+    return hierarchy.paths().find(mlir::StringAttr::get(&context, path));
   };
-  for (ModuleId first : hierarchy.tree.ids())
-    for (ModuleId second : hierarchy.tree.ids()) {
-      EXPECT_EQ(hierarchy.paths[first].getValue(), hierarchy.tree[first].path);
-      EXPECT_EQ(find(hierarchy.tree[first].path), first);
+  for (ModuleId first : hierarchy.tree().ids())
+    for (ModuleId second : hierarchy.tree().ids()) {
+      EXPECT_EQ(hierarchy.paths()[first].getValue(),
+                hierarchy.tree()[first].path);
+      EXPECT_EQ(find(hierarchy.tree()[first].path), first);
       EXPECT_EQ(find("nowhere"), std::nullopt);
-      EXPECT_EQ(find(hierarchy.tree[second].path), second);
+      EXPECT_EQ(find(hierarchy.tree()[second].path), second);
     }
+}
+
+TEST(Hierarchy, WhatWasWrittenNeedNotBeReadBack) {
+  mlir::MLIRContext context;
+  context.loadDialect<HTPDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module(
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
+  HierarchyAnalysis read(*module), assumed(*module);
+  auto tree =
+      std::make_shared<const ModuleTree>(llvm::cantFail(treeFromJSON(kTree)));
+  toIR(*tree, *module);
+  assumed.assume(tree, PathAttrs(*tree, &context));
+  EXPECT_EQ(&assumed.tree(), tree.get());
+  // The IR is read when someone asks, not before: it has changed since.
+  EXPECT_EQ(read.tree().size(), tree->size());
+  for (ModuleId id : tree->ids())
+    EXPECT_EQ(read.tree()[*read.paths().find(assumed.paths()[id])].path,
+              (*tree)[id].path);
 }
 
 TEST(Hierarchy, TagsOfAModuleAreThoseThatWereAskedFor) {

@@ -87,6 +87,7 @@ private:
   OutputFile *mainOutput = nullptr;
   std::vector<OutputFile *> sideOutputs;
   std::optional<mlir::MLIRContext> context;
+  bool threaded = true; ///< as the command line has it
   /// The model, what is written about it, and the messages that it is written
   /// as.
   mlir::OwningOpRef<mlir::Operation *> op;

@@ -8,6 +8,8 @@
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 
+#include <memory>
+
 namespace htp {
 
 /// The `htp.hierarchy` directly inside `module`, or null.
@@ -66,12 +68,25 @@ ModuleTree fromIR(HierarchyOp op);
 /// The tree of `module`; only a root where there is no `htp.hierarchy`.
 ModuleTree fromIR(mlir::ModuleOp module);
 
-/// The tree of a module as an analysis, for passes that only read it. A pass
-/// that leaves `htp.hierarchy` alone preserves it.
-struct HierarchyAnalysis {
-  explicit HierarchyAnalysis(mlir::Operation *module);
-  const ModuleTree tree;
-  PathAttrs paths;
+/// The tree of a module as an analysis, read from `htp.hierarchy` when someone
+/// asks for it. A pass that leaves that alone preserves it.
+class HierarchyAnalysis {
+public:
+  explicit HierarchyAnalysis(mlir::Operation *module)
+      : module(llvm::cast<mlir::ModuleOp>(module)) {}
+
+  const ModuleTree &tree() { return read(), *known; }
+  PathAttrs &paths() { return read(), *attributes; }
+
+  /// For who has just written this tree into the IR: nobody need read it back.
+  void assume(std::shared_ptr<const ModuleTree> tree, PathAttrs paths);
+
+private:
+  void read();
+
+  mlir::ModuleOp module;
+  std::shared_ptr<const ModuleTree> known;
+  std::optional<PathAttrs> attributes;
 };
 
 /// Writes `tree` as the first operation of `module`, in place of a hierarchy
