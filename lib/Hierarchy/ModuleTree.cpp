@@ -144,6 +144,23 @@ ModuleId ModuleTree::childTowards(ModuleId ancestor, ModuleId id) const {
 }
 
 std::optional<ModuleTree::ParameterRef>
+ModuleTree::findParameter(StringRef path, ModuleId near) const {
+  constexpr size_t kNearby = 8;
+  for (ModuleId id = near, end = std::min(near + kNearby, size()); id < end;
+       ++id) {
+    StringRef name = path;
+    bool inside = name.consume_front(modules[id].path) &&
+                  (id == root() || name.consume_front("."));
+    if (!inside)
+      continue;
+    for (const Parameter &parameter : modules[id].parameters)
+      if (parameter.name == name)
+        return ParameterRef{id, &parameter};
+  }
+  return findParameter(path);
+}
+
+std::optional<ModuleTree::ParameterRef>
 ModuleTree::findParameter(StringRef path) const {
   // A parameter's own name may hold dots (ParameterDict, ParameterList), so
   // every split is tried, the longest module path first.

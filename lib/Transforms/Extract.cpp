@@ -38,7 +38,9 @@ class Extraction {
 public:
   Extraction(const TaggedBlock &whole, const ModuleTree &tree,
              const CallNumbers &numbers, ModuleCall of)
-      : whole(whole), tree(tree), numbers(numbers), of(of) {
+      : whole(whole), tree(tree),
+        paths(tree, whole.block->getParentOp()->getContext()),
+        numbers(numbers), of(of) {
     findMembers();
   }
 
@@ -57,6 +59,7 @@ private:
 
   const TaggedBlock &whole;
   const ModuleTree &tree;
+  PathAttrs paths;
   const CallNumbers &numbers;
   const ModuleCall of;
   llvm::DenseSet<Operation *> isMember;
@@ -162,7 +165,7 @@ void Extraction::retag(Operation *op) {
   const std::string &base = tree[of.module].path;
   op->walk([&](Operation *inner) {
     retagParameter(inner);
-    std::optional<ModuleCall> call = readModuleCall(inner, tree);
+    std::optional<ModuleCall> call = readModuleCall(inner, paths);
     if (!call)
       return;
     TagAttr tag = getTag(inner);

@@ -120,15 +120,11 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   using HTPOutlineBase::HTPOutlineBase;
 
   void runOnOperation() override {
-    FailureOr<std::optional<ModuleTree>> lifted = takeTree(getOperation());
-    if (failed(lifted))
+    auto &hierarchy = getAnalysis<HierarchyAnalysis>();
+    if (!findHierarchy(getOperation()) && failed(liftTree(hierarchy)))
       return signalPassFailure();
-    if (!*lifted) {
-      emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "
-                                         "--htp-attach-hierarchy first");
-      return signalPassFailure();
-    }
-    const ModuleTree &tree = **lifted;
+    const ModuleTree &tree = hierarchy.tree();
+    PathAttrs &paths = hierarchy.paths();
     considered = split = 0;
     FailureOr<std::vector<bool>> selected = selectModules(tree);
     if (failed(checkNotOutlined()) || failed(checkRecursion(getOperation())) ||
@@ -138,12 +134,11 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
     std::vector<BlockCuts> blocks;
     for (FunctionOpInterface function : functionsToOutline()) {
       FailureOr<TaggedBlock> tagged =
-          TaggedBlock::readTags(function.getFunctionBody().front(), tree);
+          TaggedBlock::readTags(function.getFunctionBody().front(), paths);
       if (failed(tagged))
         return signalPassFailure();
       blocks.emplace_back(std::move(*tagged));
     }
-    PathAttrs paths(tree, &getContext());
     together(
         [&] {
           for (BlockCuts &block : blocks)
@@ -169,6 +164,7 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   }
 
 private:
+  LogicalResult liftTree(HierarchyAnalysis &hierarchy);
   LogicalResult checkNotOutlined();
   FailureOr<std::vector<bool>> selectModules(const ModuleTree &tree);
   LogicalResult checkClasses(const ModuleTree &tree);
@@ -181,6 +177,21 @@ private:
 };
 
 } // namespace
+
+/// Takes tags and tree out of a file's metadata. The tree becomes IR later,
+/// beside other work.
+LogicalResult Outline::liftTree(HierarchyAnalysis &hierarchy) {
+  FailureOr<std::optional<ModuleTree>> lifted = takeTree(getOperation());
+  if (failed(lifted))
+    return failure();
+  if (!*lifted)
+    return emitError(getOperation().getLoc(),
+                     "has no module tree: run --htp-tag or "
+                     "--htp-attach-hierarchy first");
+  auto tree = std::make_shared<const ModuleTree>(std::move(**lifted));
+  hierarchy.assume(tree, PathAttrs(*tree, &getContext()));
+  return success();
+}
 
 /// Tags in an outlined function are relative: cutting it again would mix them
 /// up.

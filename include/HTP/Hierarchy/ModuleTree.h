@@ -112,6 +112,10 @@ public:
     const Parameter *parameter;
   };
   std::optional<ParameterRef> findParameter(llvm::StringRef path) const;
+  /// The same, looked for first in `near` and the next few modules: what a
+  /// module reads lies there, and the table of a large tree is far away.
+  std::optional<ParameterRef> findParameter(llvm::StringRef path,
+                                            ModuleId near) const;
 
 private:
   std::vector<Module> modules;

@@ -203,8 +203,10 @@ std::optional<ModuleId> PathAttrs::find(StringAttr path) {
   auto found = near == next.end()
                    ? tree.find(path.getValue())
                    : std::optional<ModuleId>(near - paths.data());
-  if (found)
+  if (found) {
     last = reached = *found;
+    paths[last] = path;
+  }
   return found;
 }
 

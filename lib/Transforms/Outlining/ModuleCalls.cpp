@@ -57,10 +57,13 @@ int64_t CallNumbers::firstCall(ModuleCall outer, ModuleId inner) const {
 // Ops
 //===----------------------------------------------------------------------===//
 
-std::optional<ModuleCall> readModuleCall(Operation *op,
-                                         const ModuleTree &tree) {
-  if (TagAttr tag = getTag(op))
-    return ModuleCall{tree.nearest(tag.getPath()), tag.getCall()};
+std::optional<ModuleCall> readModuleCall(Operation *op, PathAttrs &paths) {
+  const ModuleTree &tree = paths.getTree();
+  if (TagAttr tag = getTag(op)) {
+    std::optional<ModuleId> module = paths.find(tag.getPathAttr());
+    return ModuleCall{module ? *module : tree.nearest(tag.getPath()),
+                      tag.getCall()};
+  }
   SmallVector<Scope, 1> scopes = findScopes(op->getLoc());
   if (scopes.empty())
     return std::nullopt;
@@ -186,14 +189,13 @@ void TaggedBlock::readDataflow(const ModuleTree &tree) {
   graph.finish();
 }
 
-FailureOr<TaggedBlock> TaggedBlock::readTags(Block &block,
-                                             const ModuleTree &tree) {
+FailureOr<TaggedBlock> TaggedBlock::readTags(Block &block, PathAttrs &paths) {
   TaggedBlock result;
   result.block = &block;
   Operation *untagged = nullptr, *tagged = nullptr;
   size_t numUntagged = 0;
   for (Operation &op : opsBeforeLast(block)) {
-    std::optional<ModuleCall> call = readModuleCall(&op, tree);
+    std::optional<ModuleCall> call = readModuleCall(&op, paths);
     result.ops.push_back(&op);
     result.absent.push_back(isAbsentValue(&op));
     result.calls.push_back(call.value_or(ModuleCall()));
@@ -219,7 +221,8 @@ FailureOr<TaggedBlock> TaggedBlock::readTags(Block &block,
 }
 
 FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
-  FailureOr<TaggedBlock> result = readTags(block, tree);
+  PathAttrs paths(tree, block.getParentOp()->getContext());
+  FailureOr<TaggedBlock> result = readTags(block, paths);
   if (succeeded(result))
     result->readDataflow(tree);
   return result;

@@ -7,7 +7,7 @@
 #define HTP_LIB_TRANSFORMS_OUTLINING_MODULECALLS_H
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
-#include "HTP/Hierarchy/ModuleTree.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/Partition.h"
 
 #include "mlir/IR/Operation.h"
@@ -49,8 +49,7 @@ private:
 
 /// The module that an op's tag names, or else its location: the common ancestor
 /// where a pass fused ops of several modules.
-std::optional<ModuleCall> readModuleCall(mlir::Operation *op,
-                                         const ModuleTree &tree);
+std::optional<ModuleCall> readModuleCall(mlir::Operation *op, PathAttrs &paths);
 
 /// Whether the model holds `value`: a weight that HTP or the importer marked as
 /// a parameter, or a copy of one. An exporter that stores equal parameters once
@@ -77,7 +76,7 @@ struct TaggedBlock {
   /// read in two steps: all but the graph, and the graph. The second only looks
   /// at the IR, and may do so on a thread of its own.
   static mlir::FailureOr<TaggedBlock> readTags(mlir::Block &block,
-                                               const ModuleTree &tree);
+                                               PathAttrs &paths);
   void readDataflow(const ModuleTree &tree);
 };
 

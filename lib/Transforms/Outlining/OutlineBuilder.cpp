@@ -151,17 +151,19 @@ OutlineBuilder::Border OutlineBuilder::findBorder(Block *body) {
 
 /// Activations in the order of use, then parameters in the order of the tree,
 /// then other constants.
-void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs) {
+void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs,
+                                ModuleId near) {
   using Key = std::tuple<unsigned, ModuleId, size_t, size_t>;
   auto keyOf = [&](Value value, size_t use) -> Key {
     Operation *op = value.getDefiningOp();
     bool held = isParameter(value);
     if (!held && !(op && isConstant(op)))
       return {0, 0, 0, use};
-    auto found =
-        held ? tree.findParameter(parameterPath(value, tree)) : std::nullopt;
+    auto found = held ? tree.findParameter(parameterPath(value, tree), near)
+                      : std::nullopt;
     if (!found)
       return {held ? 2 : 3, 0, 0, use};
+    near = found->module;
     const std::vector<Parameter> &siblings = tree[found->module].parameters;
     return {1, found->module, found->parameter - siblings.data(), use};
   };
@@ -413,7 +415,7 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
   ModuleId of = calls[part.group].module;
   Border border = findBorder(body.get());
   copyAbsentValues(body.get(), border.inputs);
-  sortInputs(border.inputs);
+  sortInputs(border.inputs, of);
 
   SmallVector<Type> types(llvm::map_range(
       border.results, [](Value value) { return value.getType(); }));

@@ -40,7 +40,7 @@ private:
                                std::unique_ptr<mlir::Block> body);
   void fill(mlir::Block *body, const Part &part);
   Border findBorder(mlir::Block *body);
-  void sortInputs(llvm::SmallVectorImpl<mlir::Value> &inputs);
+  void sortInputs(llvm::SmallVectorImpl<mlir::Value> &inputs, ModuleId near);
   void copyAbsentValues(mlir::Block *body,
                         llvm::SmallVectorImpl<mlir::Value> &inputs);
   void close(mlir::Block *body, const Border &border);

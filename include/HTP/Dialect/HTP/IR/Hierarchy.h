@@ -36,10 +36,12 @@ public:
   }
   void set(ModuleId id, mlir::StringAttr path) { paths[id] = path; }
 
-  /// The module at `path`. A graph follows its tree: what is asked for next is
-  /// mostly the same module, the one around it, or the next that was not
-  /// reached yet.
+  /// The module at `path`, which is then known as its attribute. A graph
+  /// follows its tree: what is asked for next is mostly the same module, the
+  /// one around it, or one of the next that were not reached yet.
   std::optional<ModuleId> find(mlir::StringAttr path);
+
+  const ModuleTree &getTree() const { return tree; }
 
 private:
   const ModuleTree &tree;
