@@ -39,8 +39,8 @@ public:
   Extraction(const TaggedBlock &whole, const ModuleTree &tree,
              const CallNumbers &numbers, ModuleCall of)
       : whole(whole), tree(tree),
-        paths(tree, whole.block->getParentOp()->getContext()),
-        numbers(numbers), of(of) {
+        paths(tree, whole.block->getParentOp()->getContext()), numbers(numbers),
+        of(of) {
     findMembers();
   }
 

@@ -39,7 +39,9 @@ public:
   CallGroups(const ModuleTree &tree, const std::vector<bool> &selected,
              unsigned maxDepth, ArrayRef<ModuleCall> opCalls)
       : tree(tree), selected(selected), maxDepth(maxDepth),
-        numbers(tree, opCalls), calls{ModuleCall()} {
+        numbers(tree, opCalls), calls{ModuleCall()},
+        ofFirstCalls(tree.size(), kUnknown) {
+    ofOps.reserve(opCalls.size());
     for (ModuleCall call : opCalls)
       ofOps.push_back(groupOf(call));
   }
@@ -50,33 +52,38 @@ public:
   ArrayRef<ModuleCall> getCalls() const { return calls; }
 
 private:
-  using Key = std::pair<ModuleId, int64_t>;
+  static constexpr unsigned kUnknown = ~0u;
+
+  /// Where the group of `call` is kept. Nearly every module is called once: a
+  /// table of those is in the order of the graph, a map is not.
+  unsigned &known(ModuleCall call) {
+    if (call.call == 0)
+      return ofFirstCalls[call.module];
+    return ofOtherCalls.try_emplace({call.module, call.call}, kUnknown)
+        .first->second;
+  }
 
   /// The group of the innermost selected module around `call`.
   unsigned groupOf(ModuleCall call) {
-    Key key{call.module, call.call};
-    if (auto known = byCall.find(key); known != byCall.end())
-      return known->second;
     // Up to a module that is known or the root, then down again.
-    SmallVector<Key> below;
+    SmallVector<ModuleCall> below;
     unsigned group = 0;
     while (call.module != ModuleTree::root()) {
-      if (auto known = byCall.find({call.module, call.call});
-          known != byCall.end()) {
-        group = known->second;
+      if (unsigned found = known(call); found != kUnknown) {
+        group = found;
         break;
       }
-      below.push_back({call.module, call.call});
+      below.push_back(call);
       ModuleId parent = tree[call.module].parent;
       call = {parent, numbers.callOf(parent, call)};
     }
-    for (Key inner : llvm::reverse(below)) {
-      if (selected[inner.first] &&
+    for (ModuleCall inner : llvm::reverse(below)) {
+      if (selected[inner.module] &&
           (!maxDepth || groups.depth[group] < maxDepth)) {
-        group = groups.add(group, kindOf(tree[inner.first]));
-        calls.push_back({inner.first, inner.second});
+        group = groups.add(group, kindOf(tree[inner.module]));
+        calls.push_back(inner);
       }
-      byCall[inner] = group;
+      known(inner) = group;
     }
     return group;
   }
@@ -93,8 +100,9 @@ private:
   const unsigned maxDepth;
   llvm::StringMap<unsigned> kinds;
   CallNumbers numbers;
-  std::vector<ModuleCall> calls; ///< by group
-  llvm::DenseMap<Key, unsigned> byCall;
+  std::vector<ModuleCall> calls;      ///< by group
+  std::vector<unsigned> ofFirstCalls; ///< groups, by module
+  llvm::DenseMap<std::pair<ModuleId, int64_t>, unsigned> ofOtherCalls;
 };
 
 /// Where the modules that a block calls are cut out of it.
@@ -121,7 +129,8 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
 
   void runOnOperation() override {
     auto &hierarchy = getAnalysis<HierarchyAnalysis>();
-    if (!findHierarchy(getOperation()) && failed(liftTree(hierarchy)))
+    const bool fromFile = !findHierarchy(getOperation());
+    if (fromFile && failed(liftTree(hierarchy)))
       return signalPassFailure();
     const ModuleTree &tree = hierarchy.tree();
     PathAttrs &paths = hierarchy.paths();
@@ -152,6 +161,8 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
     for (const BlockCuts &block : blocks)
       if (failed(outline(block, tree, outliner)))
         return signalPassFailure();
+    if (fromFile)
+      attachTagScopes(getOperation());
     numFunctions += outliner.numFunctions;
     numCalls += outliner.numCalls;
     numSaved += outliner.numSaved;
@@ -179,9 +190,10 @@ private:
 } // namespace
 
 /// Takes tags and tree out of a file's metadata. The tree becomes IR later,
-/// beside other work.
+/// beside other work, and locations get scopes in the end.
 LogicalResult Outline::liftTree(HierarchyAnalysis &hierarchy) {
-  FailureOr<std::optional<ModuleTree>> lifted = takeTree(getOperation());
+  FailureOr<std::optional<ModuleTree>> lifted =
+      takeTree(getOperation(), /*scopes=*/false);
   if (failed(lifted))
     return failure();
   if (!*lifted)

@@ -80,6 +80,12 @@ bool ModuleFrame::isSame(TagAttr tag, TagAttr full) const {
          llvm::equal(tag.getContexts(), full.getContexts(), isSameContext);
 }
 
+bool ModuleFrame::isSameScope(Location loc, Location full) const {
+  return haveSameScope(loc, full, [&](StringRef path, StringRef other) {
+    return isSame(path, other);
+  });
+}
+
 bool ModuleFrame::isSame(Location loc, Location full) const {
   // The names differ more often than not: a look at them makes no attribute.
   return stripScopes(loc) == stripScopes(full) && absolute(loc) == full;
@@ -215,8 +221,13 @@ void recordDifference(Operation *body, Operation *original,
   }
   if (ArrayAttr removed = namesMissing(own, others, builder.getContext()))
     append(kRecordedRemoval, removed);
-  if (!frame.isSame(body->getLoc(), original->getLoc()))
-    append(kRecordedLocation, LocationAttr(original->getLoc()));
+  if (Location loc = body->getLoc(), full = original->getLoc();
+      !frame.isSameScope(loc, full)) {
+    if (!frame.isSame(loc, full))
+      append(kRecordedLocation, LocationAttr(full));
+  } else if (Location inner = stripScopes(full); inner != stripScopes(loc)) {
+    append(kRecordedInScope, LocationAttr(inner));
+  }
   if (body->getResultTypes() != original->getResultTypes())
     append(kRecordedTypes, builder.getTypeArrayAttr(
                                SmallVector<Type>(original->getResultTypes())));
@@ -232,6 +243,12 @@ void applyDifference(Operation *op, ArrayRef<NamedAttribute> difference) {
     if (entry.getName() == kRecordedLocation) {
       if (auto loc = dyn_cast<LocationAttr>(entry.getValue()))
         op->setLoc(loc);
+    } else if (entry.getName() == kRecordedInScope) {
+      if (auto inner = dyn_cast<LocationAttr>(entry.getValue()))
+        op->setLoc(replaceInScope(op->getLoc(), inner));
+    } else if (auto tag = dyn_cast<TagAttr>(entry.getValue());
+               tag && findScope(op->getLoc())) {
+      setTag(op, tag); // the scope follows it; what is recorded comes later
     } else if (entry.getName() == kRecordedTypes) {
       if (auto types = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto [result, type] :

@@ -59,14 +59,14 @@ void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
   op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
 }
 
-void htp::Tagger::setTag(Operation *op, TagAttr tag,
-                         ArrayRef<Location> sources) {
+/// Sets the attribute; what is known of the tag is then the latest.
+htp::Tagger::Tagged &htp::Tagger::set(Operation *op, TagAttr tag) {
   auto *known = llvm::find_if(
       last, [&](const Tagged &other) { return other.tag == tag; });
   if (known == last.end()) {
-    htp::setTag(op, tag, sources);
+    op->setDiscardableAttr(kTagAttr, tag);
     --known;
-    *known = {tag, op->getDiscardableAttrDictionary(), op->getLoc()};
+    *known = {tag, op->getDiscardableAttrDictionary(), {}};
   } else {
     auto onlyTag = [](DictionaryAttr attributes) {
       return attributes.size() == 1 && attributes.contains(kTagAttr);
@@ -76,11 +76,29 @@ void htp::Tagger::setTag(Operation *op, TagAttr tag,
       op->setDiscardableAttrs(known->attributes);
     else
       op->setDiscardableAttr(kTagAttr, tag);
-    op->setLoc(sources.empty()
-                   ? attachScopeOf(known->loc, op->getLoc())
-                   : attachScope(op->getLoc(), scopeOf(tag), sources));
   }
   std::rotate(last.begin(), known, std::next(known));
+  return last.front();
+}
+
+void htp::Tagger::setTagOnly(Operation *op, TagAttr tag) { set(op, tag); }
+
+void htp::Tagger::setTag(Operation *op, TagAttr tag,
+                         ArrayRef<Location> sources) {
+  LocationAttr &made = set(op, tag).loc;
+  if (made && sources.empty()) {
+    op->setLoc(attachScopeOf(made, op->getLoc()));
+  } else {
+    op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
+    made = op->getLoc();
+  }
+}
+
+void htp::attachTagScopes(Operation *root) {
+  root->walk([](Operation *op) {
+    if (TagAttr tag = getTag(op); tag && findScopes(op->getLoc()).empty())
+      op->setLoc(attachScope(op->getLoc(), scopeOf(tag)));
+  });
 }
 
 //===----------------------------------------------------------------------===//

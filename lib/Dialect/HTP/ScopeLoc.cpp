@@ -105,6 +105,24 @@ Location attachScopeOf(Location made, Location loc) {
   return FusedLoc::get(loc.getContext(), {loc}, metadata);
 }
 
+Location replaceInScope(Location loc, Location inner) {
+  std::optional<Scope> scope = ownScope(loc);
+  return scope ? attachScope(inner, *scope, findSources(loc)) : inner;
+}
+
+bool haveSameScope(Location a, Location b,
+                   llvm::function_ref<bool(StringRef, StringRef)> isSame) {
+  if (!mayHoldScope(a) && !mayHoldScope(b))
+    return true;
+  std::optional<Scope> scope = ownScope(a), other = ownScope(b);
+  auto isOnlyScope = [](Location loc) {
+    return llvm::none_of(cast<FusedLoc>(loc).getLocations(), mayHoldScope);
+  };
+  return scope && other && isOnlyScope(a) && isOnlyScope(b) &&
+         scope->call == other->call && isSame(scope->path, other->path) &&
+         findSources(a) == findSources(b);
+}
+
 SmallVector<Scope, 1> findScopes(Location loc) {
   SmallVector<Scope, 1> scopes;
   if (!mayHoldScope(loc))

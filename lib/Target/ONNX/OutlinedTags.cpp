@@ -46,7 +46,8 @@ static void appendJSON(ArrayRef<NamedAttribute> entries, std::string &text) {
   text += '{';
   for (NamedAttribute entry : entries) {
     StringRef key = entry.getName();
-    if (key == kRecordedLocation || key == kRecordedArguments)
+    if (key == kRecordedLocation || key == kRecordedInScope ||
+        key == kRecordedArguments)
       continue;
     text += std::exchange(comma, ",");
     appendString(key, text);

@@ -194,7 +194,8 @@ LogicalResult liftTags(mlir::ModuleOp module) {
   return findHierarchy(module) ? success() : LogicalResult(liftTree(module));
 }
 
-FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module) {
+FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module,
+                                              bool scopes) {
   if (HierarchyOp hierarchy = findHierarchy(module))
     return std::optional(fromIR(hierarchy));
   StringAttr text = getMetadata(module, kTreeKey);
@@ -205,8 +206,11 @@ FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module) {
   auto liftNode = [&](Operation *op, const Metadata &metadata) {
     if (!isInitializer(op)) {
       TagText text(metadata);
-      if (TagAttr tag = tags.make(text))
+      TagAttr tag = tags.make(text);
+      if (tag && scopes)
         tagger.setTag(op, tag);
+      else if (tag)
+        tagger.setTagOnly(op, tag);
     } else if (StringAttr path = metadata.find(kParameterAttr)) {
       op->setAttr(kParameterAttr, path);
     }
@@ -229,7 +233,7 @@ FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module) {
 }
 
 FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module) {
-  FailureOr<std::optional<ModuleTree>> tree = takeTree(module);
+  FailureOr<std::optional<ModuleTree>> tree = takeTree(module, /*scopes=*/true);
   if (succeeded(tree) && *tree && !findHierarchy(module))
     toIR(**tree, module);
   return tree;

@@ -151,8 +151,7 @@ OutlineBuilder::Border OutlineBuilder::findBorder(Block *body) {
 
 /// Activations in the order of use, then parameters in the order of the tree,
 /// then other constants.
-void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs,
-                                ModuleId near) {
+void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs, ModuleId near) {
   using Key = std::tuple<unsigned, ModuleId, size_t, size_t>;
   auto keyOf = [&](Value value, size_t use) -> Key {
     Operation *op = value.getDefiningOp();

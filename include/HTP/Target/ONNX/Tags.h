@@ -49,8 +49,11 @@ mlir::LogicalResult liftTags(mlir::ModuleOp module);
 mlir::FailureOr<std::optional<ModuleTree>> liftTree(mlir::ModuleOp module);
 
 /// liftTree for those who have something to do while the tree becomes IR: where
-/// the module has no htp.hierarchy yet, they make it (toIR).
-mlir::FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module);
+/// the module has no htp.hierarchy yet, they make it (toIR). Without `scopes`
+/// the locations stay as they are, and who keeps ops attaches theirs in the end
+/// (attachTagScopes): of a large model, most ops that are outlined go.
+mlir::FailureOr<std::optional<ModuleTree>> takeTree(mlir::ModuleOp module,
+                                                    bool scopes);
 
 /// Removes everything that embedTags wrote and restores what it changed.
 void removeEmbeddedTags(mlir::ModuleOp module);

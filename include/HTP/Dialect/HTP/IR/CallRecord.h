@@ -35,8 +35,10 @@ bool isConstant(mlir::Operation *op);
 /// Stands for an operand that is not there: any number of them are the same.
 bool isAbsentValue(mlir::Operation *op);
 
-/// Keys of a difference that are no attributes.
+/// Keys of a difference that are no attributes. Of a location under the same
+/// scope only what lies in the scope is recorded, mostly a name.
 inline constexpr llvm::StringLiteral kRecordedLocation = "loc";
+inline constexpr llvm::StringLiteral kRecordedInScope = "loc_in_scope";
 inline constexpr llvm::StringLiteral kRecordedArguments = "arguments";
 inline constexpr llvm::StringLiteral kRecordedTypes = "types";
 inline constexpr llvm::StringLiteral kRecordedRemoval = "removed";
@@ -63,6 +65,8 @@ public:
   bool isSame(llvm::StringRef path, llvm::StringRef full) const;
   bool isSame(TagAttr tag, TagAttr full) const;
   bool isSame(mlir::Location loc, mlir::Location full) const;
+  /// The same of scopes and lines of code only.
+  bool isSameScope(mlir::Location loc, mlir::Location full) const;
 
 private:
   std::string base;

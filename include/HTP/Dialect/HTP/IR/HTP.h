@@ -65,6 +65,8 @@ class Tagger {
 public:
   void setTag(mlir::Operation *op, TagAttr tag,
               llvm::ArrayRef<mlir::Location> sources = {});
+  /// Sets the attribute and leaves the location alone (attachTagScopes).
+  void setTagOnly(mlir::Operation *op, TagAttr tag);
 
 private:
   struct Tagged {
@@ -73,7 +75,13 @@ private:
     mlir::LocationAttr loc;
   };
   std::array<Tagged, 4> last; ///< the latest first
+
+  Tagged &set(mlir::Operation *op, TagAttr tag);
 };
+
+/// Gives the locations of tagged ops in `root` the scope of the tag, where they
+/// have none.
+void attachTagScopes(mlir::Operation *root);
 
 } // namespace htp
 

@@ -46,8 +46,19 @@ mlir::Location attachScope(mlir::Location loc, Scope scope,
 /// many locations get one scope.
 mlir::Location attachScopeOf(mlir::Location made, mlir::Location loc);
 
+/// `loc` with `inner` in place of what its own scope lies around; `inner` where
+/// it has none.
+mlir::Location replaceInScope(mlir::Location loc, mlir::Location inner);
+
 /// The lines of Python code that `loc` itself holds beside its scope.
 llvm::SmallVector<mlir::Location, 1> findSources(mlir::Location loc);
+
+/// Whether two locations say the same of scopes and lines of code, as far as
+/// `isSame` takes the first one's path for the second one's. Where either holds
+/// more than one scope, they do not.
+bool haveSameScope(
+    mlir::Location a, mlir::Location b,
+    llvm::function_ref<bool(llvm::StringRef, llvm::StringRef)> isSame);
 
 /// Every scope in `loc`, in order and without repeats. An op that a pass made
 /// out of several has several.
