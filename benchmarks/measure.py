@@ -50,18 +50,19 @@ class Phases:
     write: float
 
 
-def phases(command):
-    """Those of one run, as --mlir-timing tells them."""
+def phases(command, only=()):
+    """Those of one run, as --mlir-timing tells them; of the passes, all or only these."""
     result = subprocess.run([*map(str, command), "--mlir-timing"], capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"failed: {' '.join(map(str, command))}\n{result.stderr}")
     rows = re.findall(r"^ +([\d.]+) \( *[\d.]+%\) {2}(\w+)$", result.stderr, re.M)
     seconds = {name: float(value) for value, name in rows}
     read, write = seconds["Read"], seconds["Write"]
-    return Phases(read, seconds["Total"] - read - write, write)
+    passes = sum(map(seconds.get, only)) if only else seconds["Total"] - read - write
+    return Phases(read, passes, write)
 
 
-def in_turns(commands):
+def in_turns(commands, only=()):
     """Runs of commands that take models of several sizes (by number of nodes), in turns.
 
     The same number of nodes goes through each command, evenly over the time: a small model has no
@@ -71,7 +72,7 @@ def in_turns(commands):
     turns = [((turn + 0.5) * size, size) for size in commands for turn in range(largest // size)]
     runs = {size: [] for size in commands}
     for _, size in sorted(turns):
-        runs[size].append(phases(commands[size]))
+        runs[size].append(phases(commands[size], only))
     return runs
 
 

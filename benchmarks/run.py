@@ -165,9 +165,9 @@ def bench_trace(bench):
 # --------------------------------------------------------------------------------------------------
 
 
-def grow(name, commands, rounds, limit, note=lambda nodes: ""):
-    """Figures for what the passes of each command cost, by the number of nodes that it is given."""
-    turns = [in_turns(commands) for _ in range(rounds)]
+def grow(name, commands, rounds, limit, note=lambda nodes: "", only=()):
+    """Figures for what the passes of each command cost, or only some, by the number of nodes."""
+    turns = [in_turns(commands, only) for _ in range(rounds)]
     smallest = min(commands)
 
     def cost(runs, nodes):
@@ -232,17 +232,19 @@ def bench_tag(bench):
 
 
 def bench_outline(bench):
-    commands = {}
+    """As the model is tagged, and from a tagged file, whose metadata become tags again."""
+    tagged, file = {}, {}
     for nodes in bench.sizes:
         source = bench.tagged(nodes)
-        commands[nodes] = [
-            bench.htp_opt,
-            source,
-            "--htp-outline",
-            "-o",
-            source.with_name("out.onnx"),
-        ]
-    return grow("outlining", commands, bench.rounds, 2)
+        folder, end = source.parent, ["--htp-outline", "-o", source.with_name("out.onnx")]
+        trace = f"--htp-tag=trace={folder / 'trace.json'}"
+        tagged[nodes] = [bench.htp_opt, folder / "model.onnx", trace, *end]
+        file[nodes] = [bench.htp_opt, source, *end]
+    passes = ("HTPOutline", "Verify")
+    return [
+        *grow("outlining after tagging", tagged, bench.rounds, 2, only=passes),
+        *grow("outlining a tagged file", file, bench.rounds, 2),
+    ]
 
 
 def bench_json(bench):
