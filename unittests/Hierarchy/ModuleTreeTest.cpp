@@ -64,6 +64,29 @@ TEST(ModuleTree, AnAliasIsANodeOfItsOwn) {
   EXPECT_FALSE(tree.findParameter("encoder.embed.bias"));
 }
 
+TEST(ModuleTree, AParameterIsFoundFromWhereverOneLooks) {
+  std::vector<Module> modules = {named("")};
+  for (unsigned i = 0; i < 20; ++i) {
+    modules.push_back(named("layer." + std::to_string(i)));
+    for (const char *name : {"w", "dict.w"}) {
+      Parameter parameter;
+      parameter.name = name;
+      modules.back().parameters.push_back(parameter);
+    }
+  }
+  modules.front().parameters = modules.back().parameters;
+  ModuleTree tree = llvm::cantFail(ModuleTree::create(std::move(modules)));
+  for (const char *path : {"w", "dict.w", "layer.1.w", "layer.12.dict.w",
+                           "layer.1", "layer.1w", "layer.20.w", "x"})
+    for (ModuleId near : tree.ids()) {
+      auto found = tree.findParameter(path, near),
+           expected = tree.findParameter(path);
+      ASSERT_EQ(found.has_value(), expected.has_value()) << path;
+      if (found)
+        EXPECT_EQ(found->parameter, expected->parameter) << path;
+    }
+}
+
 TEST(ModuleTree, Malformed) {
   EXPECT_NE(errorOf({}).find("must be the root"), std::string::npos);
   EXPECT_NE(errorOf({named("a")}).find("must be the root"), std::string::npos);

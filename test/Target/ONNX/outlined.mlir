@@ -5,6 +5,16 @@
 // RUN: %python -c "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True); print(onnx.load(sys.argv[1]))" %t.outlined.onnx | FileCheck %s
 // RUN: htp-opt %t.outlined.onnx --htp-inline -o %t.inlined.onnx
 // RUN: cmp %t.tagged.onnx %t.inlined.onnx
+// Ops that stay have the scopes of their tags, those that come back too.
+// RUN: htp-opt %t.tagged.onnx --htp-outline --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=OUTLINED
+// RUN: htp-opt %t.tagged.onnx --htp-outline --htp-inline --htp-verify-tags --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=INLINED
+
+// OUTLINED: call @Layer({{.*}}loc(fused<{htp.scope = "layer.0"}>["layer.0"])
+// OUTLINED: call @Layer({{.*}}loc_in_scope = loc("mul1"){{.*}}loc(fused<{htp.scope = "layer.1"}>["layer.1"])
+// OUTLINED: func.func private @Layer
+// OUTLINED: "onnx.Mul"{{.*}}loc(fused<{htp.scope = ""}>["mul0"])
+// INLINED: "onnx.Mul"{{.*}}loc(fused<{htp.scope = "layer.0"}>["mul0"])
+// INLINED: "onnx.Mul"{{.*}}loc(fused<{htp.scope = "layer.1"}>["mul1"])
 
 // CHECK: ir_version: 10
 // CHECK: op_type: "Layer"

@@ -75,6 +75,67 @@ TEST_F(CallRecord, LocationsAreComparedByNameAndScope) {
       frame.isSame(frame.relative(full), named("MatMul_7", "layer.1.x")));
 }
 
+TEST_F(CallRecord, UnderTheSameScopeOnlyTheNameIsRecorded) {
+  ModuleFrame frame("layer.1");
+  Location line = FileLineColLoc::get(&context, "net.py", 12, 0);
+  auto named = [&](StringRef name) -> Location {
+    return NameLoc::get(builder.getStringAttr(name));
+  };
+  auto scoped = [&](StringRef name, StringRef scope) {
+    return attachScope(named(name), {scope}, line);
+  };
+  struct Case {
+    Location body, original, recorded;
+    StringRef key;
+  };
+  for (const Case &each :
+       {Case{scoped("a", "x"), scoped("b", "layer.1.x"), named("b"),
+             kRecordedInScope},
+        Case{named("a"), named("b"), named("b"), kRecordedInScope},
+        Case{scoped("a", "x"), scoped("b", "layer.0.x"),
+             scoped("b", "layer.0.x"), kRecordedLocation},
+        Case{scoped("a", "x"), named("b"), named("b"), kRecordedLocation},
+        Case{named("a"), scoped("b", "layer.1.x"), scoped("b", "layer.1.x"),
+             kRecordedLocation}}) {
+    OwningOpRef<Operation *> body = makeOp({}), original = makeOp({});
+    (*body)->setLoc(each.body);
+    (*original)->setLoc(each.original);
+    SmallVector<NamedAttribute> difference;
+    recordDifference(*body, *original, frame, difference);
+    EXPECT_EQ(builder.getDictionaryAttr(difference),
+              builder.getDictionaryAttr({builder.getNamedAttr(
+                  each.key, LocationAttr(each.recorded))}));
+    makeAbsolute(*body, frame);
+    applyDifference(*body, difference);
+    EXPECT_EQ((*body)->getLoc(), each.original);
+  }
+}
+
+TEST_F(CallRecord, ScopesThatComeLaterAreThoseOfTheTags) {
+  ModuleFrame frame("layer.1");
+  // As outlining a file finds them: tags, and locations that are names.
+  auto tagged = [&](StringRef name, TagAttr tag) {
+    OwningOpRef<Operation *> op = makeOp({});
+    (*op)->setLoc(NameLoc::get(builder.getStringAttr(name)));
+    Tagger().setTagOnly(*op, tag);
+    return op;
+  };
+  for (StringRef path : {"layer.1.x", "layer.0.x"}) {
+    TagAttr tag = TagAttr::get(&context, path);
+    OwningOpRef<Operation *> body = tagged("a", TagAttr::get(&context, "x")),
+                             original = tagged("b", tag);
+    SmallVector<NamedAttribute> difference;
+    recordDifference(*body, *original, frame, difference);
+    attachTagScopes(*body);
+    EXPECT_EQ(findScope((*body)->getLoc()), (Scope{"x"}));
+    makeAbsolute(*body, frame);
+    applyDifference(*body, difference);
+    setTag(*original, tag);
+    EXPECT_EQ(getTag(*body), tag);
+    EXPECT_EQ((*body)->getLoc(), (*original)->getLoc()) << path.str();
+  }
+}
+
 TEST_F(CallRecord, ADifferenceGivesBackTheOriginal) {
   ModuleFrame frame("layer.1");
   OwningOpRef<Operation *> original =
