@@ -25,6 +25,8 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build")
+
 TRACES = {"ts": "trace.pt", "dynamo": "trace.pt2"}
 MOST_CALLS = 64
 
@@ -196,8 +198,8 @@ def check(options, models, name, variant, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus")
-    parser.add_argument("--htp-opt", default="htp-opt")
-    parser.add_argument("--work", default="extracted")
+    parser.add_argument("--htp-opt", default=f"{BUILD}/bin/htp-opt")
+    parser.add_argument("--work", default=f"{BUILD}/extracted")
     parser.add_argument("--models", help="the corpus's models.py, to compare with PyTorch")
     parser.add_argument("only", nargs="*")
     options = parser.parse_intermixed_args()

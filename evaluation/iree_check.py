@@ -20,6 +20,8 @@ import onnx
 import onnx.inliner
 import onnxruntime
 
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build")
+
 DEFAULT = ["bert_tiny", "resnet", "gpt2", "llama"]
 TRACES = {"ts": "trace.pt", "dynamo": "trace.pt2"}
 
@@ -92,8 +94,8 @@ def check(options, name, variant):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus")
-    parser.add_argument("--htp-opt", default="htp-opt")
-    parser.add_argument("--work", default="iree")
+    parser.add_argument("--htp-opt", default=f"{BUILD}/bin/htp-opt")
+    parser.add_argument("--work", default=f"{BUILD}/iree")
     parser.add_argument("only", nargs="*")
     options = parser.parse_intermixed_args()
     os.makedirs(options.work, exist_ok=True)

@@ -21,6 +21,8 @@ import numpy as np
 import onnx
 import onnxruntime
 
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build")
+
 VARIANTS = {
     "ts": "trace.pt",
     "dynamo": "trace.pt2",
@@ -135,8 +137,8 @@ def check(options, name, variant, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus")
-    parser.add_argument("--htp-opt", default="htp-opt")
-    parser.add_argument("--work", default="outlined")
+    parser.add_argument("--htp-opt", default=f"{BUILD}/bin/htp-opt")
+    parser.add_argument("--work", default=f"{BUILD}/outlined")
     parser.add_argument("only", nargs="*")
     options = parser.parse_intermixed_args()
     os.makedirs(options.work, exist_ok=True)

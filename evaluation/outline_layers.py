@@ -24,6 +24,8 @@ import onnx
 import torch
 import transformers
 
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build")
+
 SIZES = dict(vocab_size=200, hidden_size=32, num_attention_heads=4, max_position_embeddings=64)
 
 
@@ -181,8 +183,8 @@ def check(options, name, variant, distinct):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--htp-opt", default="htp-opt")
-    parser.add_argument("--work", default="layers")
+    parser.add_argument("--htp-opt", default=f"{BUILD}/bin/htp-opt")
+    parser.add_argument("--work", default=f"{BUILD}/layers")
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
     results = [
