@@ -107,20 +107,10 @@ private:
 
 /// Where the modules that a block calls are cut out of it.
 struct BlockCuts {
-  explicit BlockCuts(TaggedBlock tagged) : tagged(std::move(tagged)) {}
-
-  /// Only looks at the IR, and makes no attributes.
-  void find(const ModuleTree &tree, const std::vector<bool> &selected,
-            unsigned maxDepth, unsigned minOps) {
-    tagged.readDataflow(tree);
-    CallGroups grouped(tree, selected, maxDepth, tagged.calls);
-    cut = partition(tagged.graph, grouped.groups, std::move(grouped.ofOps),
-                    minOps);
-    calls = grouped.getCalls().vec();
-  }
+  explicit BlockCuts(Block &block) : tagged(block) {}
 
   TaggedBlock tagged;
-  std::vector<ModuleCall> calls; ///< by group
+  std::optional<CallGroups> grouped;
   Partition cut;
 };
 
@@ -141,24 +131,27 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
       return signalPassFailure();
 
     std::vector<BlockCuts> blocks;
-    for (FunctionOpInterface function : functionsToOutline()) {
-      FailureOr<TaggedBlock> tagged =
-          TaggedBlock::readTags(function.getFunctionBody().front(), paths);
-      if (failed(tagged))
-        return signalPassFailure();
-      blocks.emplace_back(std::move(*tagged));
-    }
+    for (FunctionOpInterface function : functionsToOutline())
+      blocks.emplace_back(function.getFunctionBody().front());
+    bool readable = true;
     together(
         [&] {
           for (BlockCuts &block : blocks)
-            block.find(tree, *selected, maxDepth, minOps);
+            block.tagged.readDataflow(tree);
         },
         [&] {
-          if (!findHierarchy(getOperation()))
+          for (BlockCuts &block : blocks) {
+            readable = readable && succeeded(block.tagged.readTags(paths));
+            block.grouped.emplace(tree, *selected, maxDepth,
+                                  block.tagged.calls);
+          }
+          if (fromFile)
             setHierarchy(getOperation(), toIR(tree, paths, &getContext()));
         });
+    if (!readable)
+      return signalPassFailure();
     OutlineBuilder outliner(getOperation(), tree, paths, form, share);
-    for (const BlockCuts &block : blocks)
+    for (BlockCuts &block : blocks)
       if (failed(outline(block, tree, outliner)))
         return signalPassFailure();
     if (fromFile)
@@ -180,7 +173,7 @@ private:
   FailureOr<std::vector<bool>> selectModules(const ModuleTree &tree);
   LogicalResult checkClasses(const ModuleTree &tree);
   SmallVector<FunctionOpInterface> functionsToOutline();
-  LogicalResult outline(const BlockCuts &block, const ModuleTree &tree,
+  LogicalResult outline(BlockCuts &block, const ModuleTree &tree,
                         OutlineBuilder &outliner);
   void explainSplits(const BlockCuts &block, const ModuleTree &tree);
 
@@ -284,17 +277,21 @@ SmallVector<FunctionOpInterface> Outline::functionsToOutline() {
   return withTags.empty() ? all : withTags;
 }
 
-LogicalResult Outline::outline(const BlockCuts &block, const ModuleTree &tree,
+LogicalResult Outline::outline(BlockCuts &block, const ModuleTree &tree,
                                OutlineBuilder &outliner) {
+  CallGroups &grouped = *block.grouped;
+  block.cut = partition(block.tagged.graph, grouped.groups,
+                        std::move(grouped.ofOps), minOps);
   const Partition &cut = block.cut;
-  considered += block.calls.size() - 1;
+  const size_t numCalled = grouped.getCalls().size() - 1;
+  considered += numCalled;
   split += cut.splits.size();
-  numModules += block.calls.size() - 1;
+  numModules += numCalled;
   numPulled += cut.pulled;
   numHoisted += cut.hoisted;
   numSplit += cut.splits.size();
   explainSplits(block, tree);
-  return outliner.build(block.tagged, cut.parts, block.calls);
+  return outliner.build(block.tagged, cut.parts, grouped.getCalls());
 }
 
 /// What people call an op: its name in the model, or what it is.
@@ -313,7 +310,7 @@ void Outline::explainSplits(const BlockCuts &block, const ModuleTree &tree) {
                         : ("module '" + path + "'").str();
   };
   for (const Split &split : block.cut.splits) {
-    ModuleCall call = block.calls[split.group];
+    ModuleCall call = block.grouped->getCalls()[split.group];
     Operation *through = tagged.ops[split.through];
     Operation *returns = tagged.ops[split.returns];
     InFlightDiagnostic remark = returns->emitRemark("module '")

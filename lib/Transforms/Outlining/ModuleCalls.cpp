@@ -158,6 +158,13 @@ forEachProducer(Operation *op, Block *block,
     op->walk(visit);
 }
 
+TaggedBlock::TaggedBlock(Block &block) : block(&block) {
+  for (Operation &op : opsBeforeLast(block)) {
+    ops.push_back(&op);
+    absent.push_back(isAbsentValue(&op));
+  }
+}
+
 void TaggedBlock::readDataflow(const ModuleTree &tree) {
   llvm::DenseMap<Operation *, unsigned> numbers;
   numbers.reserve(ops.size());
@@ -189,42 +196,39 @@ void TaggedBlock::readDataflow(const ModuleTree &tree) {
   graph.finish();
 }
 
-FailureOr<TaggedBlock> TaggedBlock::readTags(Block &block, PathAttrs &paths) {
-  TaggedBlock result;
-  result.block = &block;
+LogicalResult TaggedBlock::readTags(PathAttrs &paths) {
   Operation *untagged = nullptr, *tagged = nullptr;
   size_t numUntagged = 0;
-  for (Operation &op : opsBeforeLast(block)) {
-    std::optional<ModuleCall> call = readModuleCall(&op, paths);
-    result.ops.push_back(&op);
-    result.absent.push_back(isAbsentValue(&op));
-    result.calls.push_back(call.value_or(ModuleCall()));
+  calls.reserve(ops.size());
+  for (Operation *op : ops) {
+    std::optional<ModuleCall> call = readModuleCall(op, paths);
+    calls.push_back(call.value_or(ModuleCall()));
     if (call && !tagged)
-      tagged = &op;
+      tagged = op;
     // A constant needs no tag: it goes where its users are.
-    if (!call && !isConstant(&op) && !numUntagged++)
-      untagged = &op;
+    if (!call && !isConstant(op) && !numUntagged++)
+      untagged = op;
   }
   if (!tagged)
-    return block.getParentOp()->emitError(
+    return block->getParentOp()->emitError(
         "no op has a tag or a location with a scope: run --htp-tag first");
-  if (untagged) {
-    InFlightDiagnostic error =
-        untagged->emitError("has no tag, while others have one: run --htp-tag, "
-                            "which leaves no op without");
-    if (numUntagged > 1)
-      error << " (" << numUntagged << " ops have none)";
-    error.attachNote(tagged->getLoc()) << "the first op with a tag is here";
-    return error;
-  }
-  return result;
+  if (!untagged)
+    return success();
+  InFlightDiagnostic error =
+      untagged->emitError("has no tag, while others have one: run --htp-tag, "
+                          "which leaves no op without");
+  if (numUntagged > 1)
+    error << " (" << numUntagged << " ops have none)";
+  error.attachNote(tagged->getLoc()) << "the first op with a tag is here";
+  return error;
 }
 
 FailureOr<TaggedBlock> TaggedBlock::read(Block &block, const ModuleTree &tree) {
+  TaggedBlock result(block);
   PathAttrs paths(tree, block.getParentOp()->getContext());
-  FailureOr<TaggedBlock> result = readTags(block, paths);
-  if (succeeded(result))
-    result->readDataflow(tree);
+  if (failed(result.readTags(paths)))
+    return failure();
+  result.readDataflow(tree);
   return result;
 }
 

@@ -63,21 +63,23 @@ llvm::StringRef parameterPath(mlir::Value value, const ModuleTree &tree);
 
 /// The ops of a block, their modules and their dataflow.
 struct TaggedBlock {
+  /// Only the ops. Then follow the tags and the dataflow, in any order or at
+  /// the same time: neither changes the IR or makes attributes.
+  explicit TaggedBlock(mlir::Block &block);
+
+  /// Fails with an error where no op has a tag, or one between others has none.
+  mlir::LogicalResult readTags(PathAttrs &paths);
+  void readDataflow(const ModuleTree &tree);
+
+  /// All of it.
+  static mlir::FailureOr<TaggedBlock> read(mlir::Block &block,
+                                           const ModuleTree &tree);
+
   mlir::Block *block;
   std::vector<mlir::Operation *> ops; ///< without the terminator
   std::vector<ModuleCall> calls;      ///< by op
   std::vector<bool> absent;           ///< by op: isAbsentValue
   Dataflow graph{0};
-
-  /// Fails with an error where no op has a tag, or one between others has none.
-  static mlir::FailureOr<TaggedBlock> read(mlir::Block &block,
-                                           const ModuleTree &tree);
-
-  /// read in two steps: all but the graph, and the graph. The second only looks
-  /// at the IR, and may do so on a thread of its own.
-  static mlir::FailureOr<TaggedBlock> readTags(mlir::Block &block,
-                                               PathAttrs &paths);
-  void readDataflow(const ModuleTree &tree);
 };
 
 } // namespace htp
