@@ -2,7 +2,7 @@
 
     import htp
 
-    tagged = htp.export(model, kwargs=inputs, output="model.onnx")
+    tagged = htp.export(model, args, "model.onnx")
     tagged.node("/encoder/layer.0/attention/self/MatMul").tag
     tagged.nodes_in("encoder.layer.0")
 
@@ -18,6 +18,7 @@ from .errors import (
     BadInput,
     ExportFailed,
     HTPError,
+    HTPWarning,
     MissingPackage,
     MissingProgram,
     NotTagged,
@@ -38,6 +39,7 @@ __all__ = [
     "Context",
     "ExportFailed",
     "HTPError",
+    "HTPWarning",
     "Initializer",
     "MissingPackage",
     "MissingProgram",

@@ -7,6 +7,10 @@ class HTPError(Exception):
     """Anything that HTP reports to its user. The message is complete: no traceback is needed."""
 
 
+class HTPWarning(UserWarning):
+    """Something that was left out, guessed or kept fixed: the result is not all that one may think."""
+
+
 class MissingProgram(HTPError):
     """One of the native programs is not installed, or does not start."""
 

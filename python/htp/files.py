@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import shutil
 import tempfile
@@ -23,6 +24,31 @@ def check_writable(path: Path) -> None:
         raise BadInput(f"cannot write {path}: permission denied")
 
 
+def name_for_data(model: Path) -> str:
+    """A file name for a model whose data file (NAME.data) replaces none that another model needs."""
+    name, count = model.name, 1
+    while not _is_free(model.with_name(f"{name}.data"), model):
+        count += 1
+        name = f"{model.stem}-{count}{model.suffix}"
+    return name
+
+
+def _is_free(data: Path, model: Path) -> bool:
+    """Whether a data file may be written: it does not exist, or only the model that is replaced, too,
+    speaks of it."""
+    if not data.exists():
+        return True
+    users = [f for f in data.parent.glob("*.onnx") if f.is_file() and _mentions(f, data.name)]
+    return users == [model]
+
+
+def _mentions(model: Path, name: str) -> bool:
+    if not model.stat().st_size:
+        return False
+    with open(model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        return text.find(os.fsencode(name)) >= 0
+
+
 class Outputs:
     """Files that appear together when the block ends well, and not at all when it does not.
 
@@ -35,6 +61,7 @@ class Outputs:
 
     def __init__(self, *targets: Path) -> None:
         self.targets = list(targets)
+        self.replaced: list[Path] = []  # files that were there before, once the block has ended
         for target in targets:
             check_writable(target)
         self._folder: Path | None = None
@@ -73,6 +100,8 @@ class Outputs:
                     raise HTPError(f"{first} was not written")
                 for target in self.targets:
                     if (made := self.folder / target.name).exists():
+                        if target.exists():
+                            self.replaced.append(target)
                         self._move(made, target)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)

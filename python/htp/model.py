@@ -100,6 +100,10 @@ class TaggedModel:
         self.path = Path(path)
         self._metadata = metadata
         self.seconds: dict[str, float] = {}  # what each step of an export took
+        self.warnings: list[str] = []  # what HTP had to say when it was made
+        self.replaced: list[Path] = []  # files that were there before
+        self.exporter: str | None = None  # which of PyTorch's exporters made it
+        self.fallback: str | None = None  # why it was not the first choice
 
     def __repr__(self) -> str:
         s = self.statistics
@@ -155,13 +159,29 @@ class TaggedModel:
         raise BadInput(f"{self.path} has no node or value named {name!r}{_close(name, self.nodes)}")
 
     def module(self, path: str) -> Module:
-        """The module at a path ('encoder.layer.0'), or with a tag ('/BertModel/BertEncoder')."""
-        if path in self.modules:
-            return self.modules[path]
+        """The module at a path ('encoder.layer.0'), or with a tag ('/BertModel/BertEncoder'). A module
+        that is registered under several names has a path for each."""
+        known = self._known(path)
+        if known in self.modules:
+            return self.modules[known]
         for module in self.modules.values():
-            if path and not module.torch_nn and module.tag == path:
+            if path and not module.torch_nn and module.tag == path.rstrip("/"):
                 return module
         raise BadInput(f"{self.path} has no module {path!r}{_close(path, self.modules)}")
+
+    def _known(self, path: str) -> str:
+        """The path of the tree for one that may lead through another name of a module."""
+        head, tail = path, ""
+        while head and head not in self.modules:
+            if head in self._aliases:
+                return self._known(self._aliases[head] + tail)
+            head, _, last = head.rpartition(".")
+            tail = f".{last}{tail}"
+        return path
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        return {alias: m.path for m in self.modules.values() for alias in m.aliases}
 
     def nodes_in(self, path: str, *, constants: bool = False) -> list[Node]:
         """The nodes that a module and all modules below it made."""
@@ -216,10 +236,11 @@ class TaggedModel:
                 "htp-opt",
                 self.path,
                 "--htp-attach-hierarchy",
-                f"--htp-extract=module={module.path}",
+                f"--htp-extract=module={native.quoted(module.path)}",
                 "-o",
                 outputs[target],
             )
+        self.replaced = outputs.replaced
         return target
 
     def outline(self, output: str | os.PathLike[str] | None = None) -> TaggedModel:

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
-from .errors import MissingProgram, ProgramFailed
+from .errors import BadInput, MissingProgram, ProgramFailed
 
 PACKAGE = Path(__file__).resolve().parent
 _Argument = str | os.PathLike[str]
@@ -55,6 +55,14 @@ def environment(name: str) -> dict[str, str]:
     return env
 
 
+def quoted(text: _Argument) -> str:
+    """A path, or a module's name, as the value of a pass option."""
+    text = os.fspath(text)
+    if '"' in text or "\n" in text:
+        raise BadInput(f"{text!r}: a pass option cannot hold quotes or line ends")
+    return f'"{text}"'
+
+
 class Running:
     """A native program that was started and not waited for yet."""
 
@@ -86,7 +94,7 @@ class Running:
             raise ProgramFailed(
                 self.name, message(self.name, err, self.process.returncode), self.process.returncode
             )
-        self.warnings = err.decode("utf-8", "replace")
+        self.warnings = err.decode("utf-8", "backslashreplace")
         return out.decode("utf-8", "replace")
 
     def stop(self) -> None:
@@ -123,6 +131,11 @@ class Standby:
         """Runs the program to its end and gives back what it printed."""
         return self._started().wait(b"\n".join(map(_escaped, arguments)))
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the program warned of, after it ran."""
+        return warnings_in(self._running.warnings) if self._running else []
+
     def _started(self) -> Running:
         if self._running is None:
             self._running = Running(self.name, ["@/dev/stdin"], stdin=subprocess.PIPE)
@@ -149,9 +162,16 @@ def _leave_waiting() -> None:
 os.register_at_fork(after_in_child=_leave_waiting)
 
 
+def warnings_in(stderr: str) -> list[str]:
+    """The warnings among a program's messages, without where in the file they belong and without
+    their notes."""
+    lines = (line.partition("warning: ") for line in stderr.splitlines())
+    return [text for _, found, text in lines if found]
+
+
 def message(name: str, stderr: bytes, status: int) -> str:
     """A program's own words, without a crash's stack dump."""
-    lines = stderr.decode("utf-8", "replace").splitlines()
+    lines = stderr.decode("utf-8", "backslashreplace").splitlines()
     if status == 127 or any("error while loading shared libraries" in line for line in lines):
         return f"{name} does not start: {lines[-1] if lines else 'no message'} (see 'htp doctor')"
     if status < 0:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import BadInput, NotTagged
 
-_METADATA_PROPS, _FUNCTIONS = 14, 25  # of ModelProto
+_OPSET_IMPORT, _METADATA_PROPS, _FUNCTIONS = 8, 14, 25  # of ModelProto
 _KEY, _VALUE = 1, 2  # of StringStringEntryProto
 
 
@@ -27,9 +27,9 @@ def _varint(data: mmap.mmap | bytes, at: int) -> tuple[int, int]:
             raise ValueError("a number is too long")
 
 
-def _fields(data: mmap.mmap | bytes, begin: int, end: int) -> list[tuple[int, int, int]]:
-    """(number, begin, end) of every field with a length between two places."""
-    found = []
+def _wire(data: mmap.mmap | bytes, begin: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(number, wire type, begin, end) of every field between two places; of a number, its value
+    instead of a beginning."""
     at = begin
     while at < end:
         tag, at = _varint(data, at)
@@ -37,16 +37,21 @@ def _fields(data: mmap.mmap | bytes, begin: int, end: int) -> list[tuple[int, in
         if kind == 2:
             size, at = _varint(data, at)
             if at + size > end:
-                raise ValueError("a field ends after the file")
-            found.append((tag >> 3, at, at + size))
+                raise ValueError("it ends in the middle")
+            yield tag >> 3, kind, at, at + size
             at += size
         elif kind == 0:
-            _, at = _varint(data, at)
+            value, at = _varint(data, at)
+            yield tag >> 3, kind, value, at
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
         else:
-            raise ValueError(f"wire type {kind}")
-    return found
+            raise ValueError("its bytes are no protobuf message")
+
+
+def _fields(data: mmap.mmap | bytes, begin: int, end: int) -> list[tuple[int, int, int]]:
+    """(number, begin, end) of every field with a length between two places."""
+    return [(number, a, b) for number, kind, a, b in _wire(data, begin, end) if kind == 2]
 
 
 def model_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -59,8 +64,10 @@ def model_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
                 return _read(data)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         raise BadInput(f"{path} is no ONNX file: {error}") from error
+    except IndexError as error:
+        raise BadInput(f"{path} is no ONNX file: it ends in the middle") from error
 
 
 def _read(data: mmap.mmap) -> dict[str, str]:
@@ -79,6 +86,23 @@ def _entry(data: mmap.mmap, begin: int, end: int) -> tuple[str, str]:
     for number, first, last in _fields(data, begin, end):
         entry[number] = data[first:last].decode("utf-8", "replace")
     return entry[_KEY], entry[_VALUE]
+
+
+def opset(path: str | os.PathLike[str]) -> int:
+    """The version of ONNX's own operators that a model uses; 0 where it says none."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for number, begin, end in _fields(data, 0, len(data)):
+            if number != _OPSET_IMPORT:
+                continue
+            domain, version = b"", 0
+            for part, kind, a, b in _wire(data, begin, end):
+                if part == 1 and kind == 2:
+                    domain = data[a:b]
+                elif part == 2 and kind == 0:
+                    version = a
+            if domain in (b"", b"ai.onnx"):
+                return version
+    return 0
 
 
 def is_mlir(path: str | os.PathLike[str]) -> bool:
@@ -130,8 +154,10 @@ def raw_nodes(path: str | os.PathLike[str]) -> Iterator[RawNode]:
                     yield from _graph_nodes(data, begin, end, of_node=7)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         raise BadInput(f"{path} is no ONNX file: {error}") from error
+    except IndexError as error:
+        raise BadInput(f"{path} is no ONNX file: it ends in the middle") from error
 
 
 def _graph_nodes(data: mmap.mmap, begin: int, end: int, of_node: int) -> Iterator[RawNode]:

@@ -12,6 +12,7 @@ from . import native
 from .errors import BadInput
 from .files import Outputs
 from .model import TaggedModel, read_metadata, temporary_folder
+from .notices import Notices
 from .onnxfile import check_tagged, is_mlir
 
 StrPath = str | os.PathLike[str]
@@ -40,17 +41,11 @@ class SideFiles:
         }
 
 
-def quoted(path: StrPath) -> str:
-    """A path as the value of a pass option."""
-    text = os.fspath(path)
-    if '"' in text or "\n" in text:
-        raise BadInput(f"{text!r}: a path in a pass option cannot hold quotes or line ends")
-    return f'"{text}"'
-
-
 def existing(path: StrPath) -> Path:
     file = Path(path)
-    if not file.is_file():
+    if file.is_dir():
+        raise BadInput(f"{file} is a folder, expected a file")
+    if not file.exists():
         raise BadInput(f"{file}: no such file")
     return file
 
@@ -68,6 +63,7 @@ def write(
     outputs: Outputs,
     sides: SideFiles,
     program: native.Standby | None = None,
+    notices: Notices | None = None,
 ) -> TaggedModel:
     """Runs htp-opt into `outputs`; the files get their names when the caller's block ends."""
     paths = sides.paths(target)
@@ -78,6 +74,8 @@ def write(
         options.append(f"--op-metadata={metadata}")
     with program or native.Standby("htp-opt") as program:
         program.run(*source, "-o", outputs[target], *options)
+        if notices:
+            notices.add(program.warnings)
     return TaggedModel(target, metadata.read_bytes())
 
 
@@ -103,7 +101,7 @@ def tag(
     source = existing(model)
     target = Path(output) if output else source.with_suffix(".tagged.onnx")
     options = [
-        f"{name}={quoted(existing(path))}"
+        f"{name}={native.quoted(existing(path))}"
         for name, path in (
             ("trace", trace),
             ("reference", reference),
@@ -112,9 +110,20 @@ def tag(
         )
         if path
     ]
-    with Outputs(target) as outputs:
-        command = [str(source), tag_option(options), *storage_options(tag_storage)]
-        return write(command, target, outputs, SideFiles(dag=dag, graphml=graphml))
+    command = [str(source), tag_option(options), *storage_options(tag_storage)]
+    return _written(command, target, SideFiles(dag=dag, graphml=graphml))
+
+
+def _written(command: Sequence[str], target: Path, sides: SideFiles) -> TaggedModel:
+    """Runs htp-opt, and says what it warned of and which files were there before."""
+    notices = Notices()
+    try:
+        with Outputs(target) as outputs:
+            tagged = write(command, target, outputs, sides, notices=notices)
+    finally:
+        notices.issue(stacklevel=3)
+    tagged.warnings, tagged.replaced = notices.texts, outputs.replaced
+    return tagged
 
 
 def tag_option(options: Sequence[str]) -> str:
@@ -132,9 +141,7 @@ def outline(
     source = existing(model)
     target = Path(output) if output else source.with_suffix(".outlined.onnx")
     flag = f"--htp-outline={' '.join(options)}" if options else "--htp-outline"
-    with Outputs(target) as outputs:
-        command = [*read_input(source), flag]
-        return write(command, target, outputs, SideFiles(dag=dag, metadata=False))
+    return _written([*read_input(source), flag], target, SideFiles(dag=dag, metadata=False))
 
 
 def load(path: StrPath) -> TaggedModel:

@@ -51,10 +51,12 @@ _TRANSPARENT = _BRANCHES | {
 
 @contextlib.contextmanager
 def observed(
-    model: torch.nn.Module, input_names: list[str], captured: Callable[[dict[str, Any]], None]
+    model: torch.nn.Module,
+    input_names: list[str],
+    captured: Callable[[Callable[[], dict[str, Any]]], None],
 ) -> Iterator[None]:
-    """Inside, an export of `model` with the TorchScript-based exporter gives its trace to `captured`,
-    before it is translated."""
+    """Inside, an export of `model` with the TorchScript-based exporter gives what reads its trace to
+    `captured`, before it is translated."""
     original = torch._C._create_graph_by_tracing
 
     def create(function: Callable[..., Any], inputs: Any, *rest: Any) -> Any:
@@ -65,7 +67,9 @@ def observed(
             values = [torch._C._get_value_trace(tensor) for tensor in results]
             torch._C._set_tracing_state(None)  # what is done here is no part of the model
             try:
-                captured(_Reader(model, names).read(state.graph(), inputs, input_names, values))
+                captured(
+                    lambda: _Reader(model, names).read(state.graph(), inputs, input_names, values)
+                )
             finally:
                 torch._C._set_tracing_state(state)
             return result

@@ -180,14 +180,12 @@ def test_a_model_that_does_not_trace(source, exporter, tmp_path, capsys):
         main([*command, "--debug"])
 
 
-@pytest.mark.parametrize(
-    ("exporter", "other"), [("torchscript", "dynamo"), ("dynamo", "torchscript")]
-)
-def test_an_exporter_that_fails(source, exporter, other, tmp_path, capsys):
+@pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
+def test_an_exporter_that_fails(source, exporter, tmp_path, capsys):
     command = ["export", f"{source}:no_export", "-o", str(tmp_path / "m.onnx")]
     assert main([*command, "--exporter", exporter]) == 1
     shown = one_error(capsys, f"the {exporter} exporter failed", "linalg_eig")
-    assert f"try exporter='{other}' (--exporter {other})" in shown
+    assert "--exporter" not in shown  # the other one was not tried
     assert not list(tmp_path.glob("m.*"))
 
 

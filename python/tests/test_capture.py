@@ -8,6 +8,15 @@ import torch
 
 import htp
 from htp import capture
+from htp.shapes import for_torchscript
+
+
+def no_warning(text):
+    raise AssertionError(text)
+
+
+def call_of(model, args, kwargs=None, warn=no_warning):
+    return capture.Call(model, args, kwargs or {}, warn)
 
 
 class Keywords(torch.nn.Module):
@@ -24,7 +33,7 @@ class Keywords(torch.nn.Module):
 
 def call_of_keywords():
     model = Keywords()
-    return model, capture.Call(
+    return model, call_of(
         model, (), {"second": torch.ones(4), "first": torch.zeros(1, 4), "scale": 3.0, "flag": True}
     )
 
@@ -33,7 +42,7 @@ def test_positional_forward():
     model, call = call_of_keywords()
     assert call.input_names == ["second", "first"]
     want = model(first=torch.ones(1, 4), second=torch.ones(4), scale=3.0, flag=True)["sum"]
-    with call.positional():
+    with call.flat():
         total, first = model(torch.ones(4), torch.ones(1, 4))
     assert torch.equal(total, want)
     assert call.output_names == ["sum", "pair_0"]
@@ -46,7 +55,7 @@ def test_nested_arguments_have_names():
             return a
 
     one = torch.ones(1)
-    call = capture.Call(Nested(), (one, {"h": [one, one]}, one), {})
+    call = call_of(Nested(), (one, {"h": [one, one]}, one), {})
     assert call.input_names == ["a", "states_h_0", "states_h_1", "rest_0"]
 
 
@@ -60,17 +69,17 @@ def test_outputs_of_unknown_containers():
         def forward(self, x):
             return Result(x, collections.UserDict(inner=x + 1))
 
-    call = capture.Call(Odd(), (torch.ones(2),), {})
-    with call.positional():
+    call = call_of(Odd(), (torch.ones(2),), {})
+    with call.flat():
         assert len(call.model(torch.ones(2))) == 1 or call.output_names
     assert "logits" in call.output_names
 
 
 def test_a_call_that_does_not_fit():
     with pytest.raises(htp.BadInput, match="do not fit the model's forward.*'nonsense'"):
-        capture.Call(Keywords(), (), {"first": torch.ones(1), "nonsense": torch.ones(1)})
+        call_of(Keywords(), (), {"first": torch.ones(1), "nonsense": torch.ones(1)})
     with pytest.raises(htp.BadInput, match="no tensor"):
-        capture.Call(Keywords(), (), {"first": 1})
+        call_of(Keywords(), (), {"first": 1})
 
 
 class Messy(torch.nn.Module):
@@ -106,7 +115,7 @@ def test_untouched(fails):
     before, contents = state(model)
     random = torch.get_rng_state()
     try:
-        with capture.untouched(model):
+        with capture.untouched(model, (), no_warning):
             assert not model.training
             model(torch.rand(2))
             if fails:
@@ -131,10 +140,10 @@ def test_untouched(fails):
 )
 def test_dynamic_axes(shapes, axes):
     _, call = call_of_keywords()
-    assert capture.dynamic_axes(call, shapes) == axes
+    assert for_torchscript(capture.dims_of(call, shapes, None)) == axes
 
 
 def test_dynamic_shapes_of_no_input():
     _, call = call_of_keywords()
-    with pytest.raises(htp.BadInput, match=r"names \['third'\], the inputs are"):
-        capture.dynamic_axes(call, {"third": {0: "n"}})
+    with pytest.raises(htp.BadInput, match="names 'third', the inputs are"):
+        capture.dims_of(call, {"third": {0: "n"}}, None)

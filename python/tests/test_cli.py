@@ -90,8 +90,8 @@ def test_analyze_json_and_filter(net, capsys):
     result = json.loads(capsys.readouterr().out)
     assert list(result["nodes"]) == ["mask#4"]
     assert result["statistics"]["nodes"] == 5
-    assert main(["analyze", str(net), "--filter-tag", "/Net/Block"]) == 0
-    assert capsys.readouterr().out.startswith("0 nodes below"), "a tag is no prefix of letters"
+    assert main(["analyze", str(net), "--filter-tag", "/Net/Block"]) == 1
+    assert "has no module '/Net/Block'" in capsys.readouterr().err, "a tag is no prefix of letters"
     assert main(["analyze", str(net), "--filter-tag", "layers.0"]) == 0
     assert capsys.readouterr().out.startswith("3 nodes below layers.0"), "a path does as well"
 

@@ -151,11 +151,15 @@ def test_a_model_that_does_not_trace(exporter, tmp_path):
     assert "forward" not in vars(model) and model.training
 
 
-def test_an_exporter_that_fails_names_the_other(tmp_path):
-    for exporter, other in (("torchscript", "dynamo"), ("dynamo", "torchscript")):
-        with pytest.raises(htp.ExportFailed, match=f"try exporter='{other}'"):
-            htp.export(NoExport(), (torch.eye(2),), output=tmp_path / "m.onnx", exporter=exporter)
+@pytest.mark.parametrize("exporter", ["torchscript", "dynamo", "auto"])
+def test_an_exporter_that_fails(exporter, tmp_path, capfd):
+    """It says why, recommends nothing that was not tried, and PyTorch prints no graph."""
+    with pytest.raises(htp.ExportFailed, match="linalg_eig") as error:
+        htp.export(NoExport(), (torch.eye(2),), tmp_path / "m.onnx", exporter=exporter)
+    assert "try" not in str(error.value)
+    assert ("both exporters failed" in str(error.value)) == (exporter == "auto")
     assert empty(tmp_path)
+    assert capfd.readouterr().out == ""
 
 
 def test_an_output_that_cannot_be_written(tmp_path):

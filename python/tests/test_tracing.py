@@ -8,6 +8,7 @@ from conftest import ROOT, example
 
 import htp
 from htp import capture
+from htp.notices import Notices
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -58,17 +59,22 @@ def everything():
 
 def both_traces(model, args, kwargs, folder, exporter="torchscript"):
     """Of one export, and of the same capture saved and read by htp-trace."""
-    call = capture.Call(model, args, kwargs)
+    notices = Notices()
+    call = capture.Call(model, args, kwargs, notices.warn)
     found = []
-    export = capture.export_dynamo if exporter == "dynamo" else capture.export_torchscript
-    with capture.untouched(model):
-        export(call, folder / "m.onnx", opset=None, shapes=None, options={}, captured=found.append)
-        with torch.no_grad(), capture.quiet():
+    settings = {"opset": None, "dims": {}, "options": {}, "notices": notices}
+    settings["captured"] = lambda read: found.append(read())
+    with capture.untouched(model, (args, kwargs), notices.warn):
+        if exporter == "dynamo":
+            capture.export_dynamo(call, folder / "m.onnx", external_data=False, **settings)
+        else:
+            capture.export_torchscript(call, folder / "m.onnx", **settings)
+        with torch.no_grad(), notices.listening():
             if exporter == "dynamo":
                 program = torch.export.export(model, args, kwargs, strict=False)
                 torch.export.save(program, folder / "trace.pt2")
             else:
-                with call.positional():
+                with call.flat():
                     traced = torch.jit.trace(model, call.tensors, strict=False, check_trace=False)
                 traced.save(folder / "trace.pt")
     archive = next(folder.glob("trace.pt*"))
@@ -183,11 +189,12 @@ def test_the_export_is_the_plain_one(name, tmp_path):
     """To look at the exporter's trace changes nothing about what it exports."""
     model, inputs = everything() if name == "everything" else example(name).build()
     args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
-    call = capture.Call(model, args, kwargs)
-    with capture.untouched(model):
-        settings = {"opset": None, "shapes": None, "options": {}}
+    notices = Notices()
+    call = capture.Call(model, args, kwargs, notices.warn)
+    with capture.untouched(model, (args, kwargs), notices.warn):
+        settings = {"opset": None, "dims": {}, "options": {}, "notices": notices}
         capture.export_torchscript(call, tmp_path / "a.onnx", captured=lambda _: None, **settings)
-        with capture.quiet(), call.positional():
+        with notices.listening(), call.flat():
             torch.onnx.export(
                 model,
                 call.tensors,

@@ -6,10 +6,12 @@ import argparse
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from .. import __version__
-from ..errors import HTPError
+from ..errors import HTPError, HTPWarning
 from . import inspect, make
 from .commands import Commands
 from .console import Console
@@ -39,6 +41,27 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _show_warnings(console: Console) -> None:
+    """HTP's own warnings are messages of the command; a line of its code would help nobody."""
+    others = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: Any = None,
+    ) -> None:
+        if issubclass(category, HTPWarning):
+            console.warning(str(message))
+        else:
+            others(message, category, filename, lineno, file, line)
+
+    warnings.simplefilter("always", HTPWarning)
+    warnings.showwarning = show
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command: 0 for success, 1 for an error or a failed check, 2 for wrong usage."""
     options = build_parser().parse_args(arguments)
@@ -47,7 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     console = Console(json=options.json, quiet=options.quiet)
     try:
-        status: int = options.run(options, console)
+        with warnings.catch_warnings():
+            _show_warnings(console)
+            status: int = options.run(options, console)
         sys.stdout.flush()
         return status
     except HTPError as error:

@@ -11,6 +11,7 @@ from typing import Any
 class Console:
     def __init__(self, *, json: bool, quiet: bool) -> None:
         self.json, self.quiet = json, quiet
+        self.warnings: list[str] = []
         self._rich = _rich_console() if sys.stdout.isatty() and not json else None
 
     def progress(self, text: str) -> None:
@@ -18,10 +19,21 @@ class Console:
         if not self.quiet and not self.json and sys.stderr.isatty():
             print(f"htp: {text} …", file=sys.stderr, flush=True)
 
+    def remark(self, text: str) -> None:
+        """Something that was done beside what was asked for."""
+        if not self.quiet and not self.json:
+            print(f"htp: {text}", file=sys.stderr, flush=True)
+
     def error(self, text: str) -> None:
         if self.json:
             self.result({"error": text})
         print(f"htp: error: {text}", file=sys.stderr)
+
+    def warning(self, text: str) -> None:
+        """Reaches whoever looks, also where the output is piped; programs find it in the JSON."""
+        self.warnings.append(text)
+        if not self.quiet:
+            print(f"htp: warning: {printable(text)}", file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
         """For people: left out of JSON."""

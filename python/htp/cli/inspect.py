@@ -60,7 +60,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--filter-tag",
         metavar="TAG",
-        help="only nodes with this tag or one below it; a module's path does as well",
+        help="only nodes of the module with this tag, or at this path, and of the modules below it",
     )
     parser.add_argument(
         "--show-resolution-details",
@@ -86,12 +86,11 @@ def register(commands: Commands) -> None:
     commands.add("doctor", DOCTOR, run_doctor)
 
 
-def filtered(model: TaggedModel, tag: str | None) -> list[Node]:
-    nodes = model.nodes.values()
-    if tag is None:
-        return list(nodes)
-    tag = model.modules[tag].tag if tag in model.modules else tag.rstrip("/")
-    return [n for n in nodes if n.tag == tag or (n.tag or "").startswith(f"{tag}/")]
+def filtered(model: TaggedModel, module: str | None) -> list[Node]:
+    """All nodes, or those of a module and what is below it, constants included."""
+    if module is None:
+        return list(model.nodes.values())
+    return model.nodes_in(module, constants=True)
 
 
 def run_analyze(options: argparse.Namespace, console: Console) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 from .. import tagging
@@ -132,8 +133,8 @@ def run_export(options: argparse.Namespace, console: Console) -> int:
     model = export(
         source.model,
         source.args,
-        source.kwargs,
         target,
+        kwargs=source.kwargs,
         exporter=options.exporter,
         opset=options.opset,
         dynamic_shapes="auto" if options.dynamic else None,
@@ -192,11 +193,29 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
         f"{printable(model.path)}: {count(s['nodes'], 'node')} of {count(s['modules'], 'module')}, "
         f"{100 * s['coverage']:.1f} % tagged, mean confidence {s['confidence']:.3f}"
     )
+    if model.exporter:
+        console.note(f"  exported with the {model.exporter} exporter")
     for file in files[1:]:
         console.note(f"  {printable(file)}")
-    seconds = {name: round(value, 3) for name, value in model.seconds.items()}
-    console.result({"files": [str(f) for f in files], "statistics": s, "seconds": seconds})
+    _say_replaced(model.replaced, console)
+    console.result(
+        {
+            "files": [str(f) for f in files],
+            "replaced": [str(f) for f in model.replaced],
+            "exporter": model.exporter,
+            "fallback": model.fallback,
+            "warnings": console.warnings,
+            "statistics": s,
+            "seconds": {name: round(value, 3) for name, value in model.seconds.items()},
+        }
+    )
     return 0
+
+
+def _say_replaced(files: Iterable[Path], console: Console) -> None:
+    """Nothing that was there before goes without a word."""
+    for file in files:
+        console.remark(f"replaced {printable(file)}")
 
 
 def run_outline(options: argparse.Namespace, console: Console) -> int:
@@ -220,7 +239,14 @@ def run_outline(options: argparse.Namespace, console: Console) -> int:
         ("function", "calls"),
         [(name, len(function["calls"])) for name, function in functions.items()],
     )
-    console.result({"files": [str(model.path)], "functions": functions})
+    _say_replaced(model.replaced, console)
+    console.result(
+        {
+            "files": [str(model.path)],
+            "replaced": [str(f) for f in model.replaced],
+            "functions": functions,
+        }
+    )
     return 0
 
 
@@ -228,7 +254,9 @@ def run_extract(options: argparse.Namespace, console: Console) -> int:
     if options.output:
         check_writable(Path(options.output))
     console.progress(f"reading {options.model}")
-    target = tagging.load(options.model).extract(options.module, options.output)
+    model = tagging.load(options.model)
+    target = model.extract(options.module, options.output)
     console.note(f"{printable(target)}: the module {printable(options.module)}")
-    console.result({"files": [str(target)]})
+    _say_replaced(model.replaced, console)
+    console.result({"files": [str(target)], "replaced": [str(f) for f in model.replaced]})
     return 0
