@@ -31,8 +31,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "python"), str(HERE)]
+sys.path[:0] = [str(HERE.parent / "python"), str(HERE), str(HERE / "corpus")]
 
+import hook_truth
 import onnx
 import onnxruntime as ort
 import torch
@@ -140,7 +141,6 @@ def baseline(case: Case, exporter: str, wanted: Wanted, folder: Path) -> tuple[s
                 str(path),
                 kwargs=kwargs,
                 dynamo=False,
-                opset_version=17,
             )
     except Exception as error:
         return "fails", first_line(error), 0
@@ -190,6 +190,7 @@ def check(case: Case, exporter: str, folder: Path) -> dict[str, Any]:
         made, said = judge(case, exporter, tagged, wanted, plain, count)
         problems += made
         notes += said
+        result["hooks"] = by_hooks(case, tagged, wanted)
     state = "bad" if problems else "declined" if tagged is None else "good"
     if state == "good" and plain != "ok":
         state = "beyond PyTorch"
@@ -224,6 +225,24 @@ def judge(
     if case.external:
         problems += second_export(case, exporter, tagged, wanted)
     return problems, notes
+
+
+def by_hooks(case: Case, tagged: Any, wanted: Wanted) -> dict[str, Any]:
+    """The tags judged by what every module computed. A figure beside the others: it decides nothing here."""
+    model, inputs = case.make()
+    args, kwargs = case.inputs(inputs, 0)
+    graph = onnx.load(tagged.path)
+    try:
+        with eager():
+            calls = hook_truth.observe(model.eval(), positional(args), kwargs)
+        values = hook_truth.graph_values(graph, feeds(session_of(tagged.path), wanted.inputs[0]))
+    except (
+        Exception
+    ) as error:  # bfloat16 that ONNX Runtime does not run, a module that takes no hook
+        return {"unknown": first_line(error)}
+    truth = hook_truth.HookTruth(graph.graph, values, calls)
+    verdict = hook_truth.judge(graph.graph.node, truth.regions)
+    return {**vars(verdict), "excluded": dict(truth.excluded)}
 
 
 def wrong_as_pytorch(plain: str, said: list[str]) -> tuple[list[str], list[str]]:

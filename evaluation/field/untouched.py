@@ -22,7 +22,7 @@ OPAQUE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.Bu
 
 
 class Snapshot:
-    def __init__(self, model: torch.nn.Module, inputs: Any) -> None:
+    def __init__(self, model: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
         self.found: dict[str, Any] = {}
         self._alive: list[Any] = []
         self._seen: dict[int, str] = {}
@@ -30,7 +30,8 @@ class Snapshot:
             self._module(f"model{'.' if path else ''}{path}", module)
         for name, tensor in _state(model).items():
             self.found[f"state_dict {name}"] = _contents(tensor)
-        self._value("inputs", inputs, 0)
+        for i, value in enumerate(inputs):
+            self._value(f"inputs[{i}]", value, 0)
         self._surroundings()
 
     def differences(self, other: Snapshot) -> list[str]:

@@ -69,7 +69,7 @@ def cache_names(found: list[Leaf], prefix: str) -> dict[str, torch.Tensor]:
     """The tensors of past_key_values under the names that the ecosystem uses."""
     named = {}
     for path, tensor in found:
-        if path[0] == "past_key_values" and len(path) == 3:
+        if len(path) == 3 and path[0] == "past_key_values":
             kind = {"0": "key", "1": "value"}.get(path[2], path[2])
             named[f"{prefix}.{path[1]}.{kind}"] = tensor
     return named
