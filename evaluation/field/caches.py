@@ -18,6 +18,7 @@ _GPT2 = dict(
     use_cache=True,
     bos_token_id=1,
     eos_token_id=2,
+    attn_implementation="eager",  # the TorchScript exporter has no grouped queries otherwise
 )
 _LLAMA = dict(
     vocab_size=64,
@@ -52,12 +53,12 @@ def gpt2() -> nn.Module:
     return T.GPT2LMHeadModel(T.GPT2Config(**_GPT2))
 
 
-@case("GPT-2 that gives back a cache")
+@case("GPT-2 that gives back a cache", demanded=True)
 def gpt2_gives_cache():
     return gpt2(), lambda: ((), {"input_ids": tokens(5), "use_cache": True})
 
 
-@case("GPT-2 with a DynamicCache as input and output")
+@case("GPT-2 with a DynamicCache as input and output", demanded=True)
 def gpt2_takes_cache():
     def inputs():
         cache = filled(past(2, 2, 4, 8))
@@ -72,7 +73,10 @@ def gpt2_takes_cache():
     return gpt2(), inputs
 
 
-@case("Llama (grouped queries, rotary embedding) with a DynamicCache as input and output")
+@case(
+    "Llama (grouped queries, rotary embedding) with a DynamicCache as input and output",
+    demanded=True,
+)
 def llama_takes_cache():
     def inputs():
         return (), {
@@ -85,12 +89,12 @@ def llama_takes_cache():
     return T.LlamaForCausalLM(T.LlamaConfig(**_LLAMA)), inputs
 
 
-@case("Llama that gives back a cache")
+@case("Llama that gives back a cache", demanded=True)
 def llama_gives_cache():
     return T.LlamaForCausalLM(T.LlamaConfig(**_LLAMA)), lambda: ((tokens(5),), {"use_cache": True})
 
 
-@case("T5 with use_cache: a cache of self and cross attention as output")
+@case("T5 with use_cache: a cache of self and cross attention as output", demanded=True)
 def t5_gives_cache():
     config = T.T5Config(
         vocab_size=64,
@@ -131,7 +135,7 @@ def whisper() -> nn.Module:
     )
 
 
-@case("Whisper with use_cache: a cache of self and cross attention as output")
+@case("Whisper with use_cache: a cache of self and cross attention as output", demanded=True)
 def whisper_gives_cache():
     return whisper(), lambda: (
         (),
@@ -143,7 +147,7 @@ def whisper_gives_cache():
     )
 
 
-@case("Whisper's decoder step: an EncoderDecoderCache as input")
+@case("Whisper's decoder step: an EncoderDecoderCache as input", demanded=True)
 def whisper_takes_cache():
     def inputs():
         cache = EncoderDecoderCache(filled(past(2, 2, 3, 8)), filled(past(2, 2, 10, 8)))
@@ -187,12 +191,12 @@ class TupleDecoder(nn.Module):
         return x, tuple(present)
 
 
-@case("a cache as a tuple of pairs, as output")
+@case("a cache as a tuple of pairs, as output", demanded=True)
 def tuple_gives_cache():
     return TupleDecoder(), lambda: ((torch.randn(1, 3, 8),), {})
 
 
-@case("a cache as a tuple of pairs, as input and output")
+@case("a cache as a tuple of pairs, as input and output", demanded=True)
 def tuple_takes_cache():
     def inputs():
         pairs = tuple((torch.randn(1, 4, 8), torch.randn(1, 4, 8)) for _ in range(2))

@@ -54,7 +54,7 @@ class DataclassNet(nn.Module):
         return Result(hidden, self.pool(hidden).mean(1))
 
 
-@case("a dataclass that PyTorch's pytree does not know as output")
+@case("a dataclass that PyTorch's pytree does not know as output", demanded=True)
 def dataclass_output():
     return DataclassNet(), drawn((2, 3, 8))
 
@@ -135,7 +135,7 @@ class Unet(nn.Module):
         return DictOutput(sample=out) if return_dict else (out,)
 
 
-@case("a frozen dict as configuration, an output class unknown to pytree")
+@case("a frozen dict as configuration, an output class unknown to pytree", demanded=True)
 def frozen_config():
     return Unet(), lambda: ((torch.randn(1, 2, 8, 8), torch.rand(1)), {})
 

@@ -29,6 +29,7 @@ class Case:
     tolerance: float = 1e-3
     train: bool = False  # whether the model is in training mode when it is exported
     as_built: bool = False  # whether its parameters are left as they are
+    demanded: bool = False  # whether HTP must manage it although PyTorch alone does not
     external: bool = False  # whether weights go to a file of their own, however small they are
 
     def make(self) -> tuple[nn.Module, Inputs]:
