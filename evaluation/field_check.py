@@ -56,8 +56,9 @@ import htp
 
 EXPORTERS = ("torchscript", "dynamo")
 SECONDS = 180
-#: good: as PyTorch, or better. declined: PyTorch fails, and so does HTP, with a clear error. bad: all else.
-STATES = ("good", "beyond PyTorch", "declined", "bad")
+#: beyond PyTorch: right where torch.onnx.export fails or is wrong. as wrong: the same wrong values as in its file.
+#: declined: both fail, HTP with a clear error. bad: all else.
+STATES = ("good", "beyond PyTorch", "as wrong", "declined", "bad")
 
 
 # --- what PyTorch says ---------------------------------------------------------------------------
@@ -195,7 +196,7 @@ def check(case: Case, exporter: str, folder: Path) -> dict[str, Any]:
         result["hooks"] = by_hooks(case, tagged, wanted)
     state = "bad" if problems else "declined" if tagged is None else "good"
     if state == "good" and plain != "ok":
-        state = "beyond PyTorch"
+        state = "as wrong" if any(OWN in line for line in notes) else "beyond PyTorch"
     seconds = round(time.monotonic() - begin, 1)
     return result | {"state": state, "problems": problems, "notes": notes, "seconds": seconds}
 
@@ -249,7 +250,10 @@ def by_hooks(case: Case, tagged: Any, wanted: Wanted) -> dict[str, Any]:
 
 def wrong_as_pytorch(plain: str, said: list[str]) -> tuple[list[str], list[str]]:
     """A file that PyTorch writes no better is PyTorch's matter: a note, not a problem of HTP."""
-    return ([], [f"as PyTorch's own: {line}" for line in said]) if plain == "wrong" else (said, [])
+    return ([], [f"{OWN}: {line}" for line in said]) if plain == "wrong" else (said, [])
+
+
+OWN = "as PyTorch's own"
 
 
 def unnamed_caches(session: ort.InferenceSession, wanted: Wanted) -> list[str]:
@@ -396,7 +400,7 @@ def summary(results: list[dict[str, Any]]) -> str:
     """One row an exporter. PyTorch's own failures are in the row, and count for nothing."""
     lines = [
         "| exporter | cases | PyTorch manages | " + " | ".join(STATES) + " |",
-        "|" + " --- |" * 7,
+        "|" + " --- |" * (3 + len(STATES)),
     ]
     for exporter in sorted({r["exporter"] for r in results}):
         mine = [r for r in results if r["exporter"] == exporter]
@@ -417,6 +421,10 @@ def failures(results: list[dict[str, Any]]) -> str:
             lines += [f"- {problem}" for problem in r["problems"]]
             error = [line for line in r.get("error", "").splitlines() if line.strip()]
             lines += [f"      {line[:200]}" for line in error[:6]]
+    for r in results:
+        if r["state"] == "as wrong":
+            lines.append(f"\n### {r['case']} / {r['exporter']}: as wrong as PyTorch's own file")
+            lines += [f"- {note}" for note in r["notes"] if OWN in note]
     return "\n".join(lines) + "\n"
 
 

@@ -351,22 +351,23 @@ def field_section(results: list[dict]) -> tuple[str, bool]:
                 exporter,
                 str(len(mine)),
                 str(sum(r["torch"] == "ok" for r in mine)),
-                *(str(states[s]) for s in ("good", "beyond PyTorch", "declined", "bad")),
+                *(str(states[s]) for s in FIELD_STATES),
                 str(sums["judged"]),
                 percent(share(sums, "right", "judged")),
                 f"{percent(share(sums, 'exact_right', 'exact'))} of {sums['exact']}",
             ]
         )
-    head = ["exporter", "models", "PyTorch manages", "good", "beyond PyTorch", "declined", "bad"]
+    head = ["exporter", "models", "PyTorch manages", *FIELD_STATES]
     head += ["nodes judged (hooks)", "right %", "known exactly: right %"]
     return "\n".join([FIELD, table(head, rows)]), good
 
 
+FIELD_STATES = ("good", "beyond PyTorch", "as wrong", "declined", "bad")
 FIELD = """## Field models, looked at
 
 Small models of one difficulty each (`evaluation/field/`) through `htp.export`. *Good*: PyTorch exports it, and HTP's file has the same inputs and
 outputs, equal to PyTorch's on two inputs, the model is untouched, and no node that reads a module's parameters is tagged elsewhere with a confidence of
-0.9 or more. *Beyond PyTorch*: the same where `torch.onnx.export` fails or is wrong. *Declined*: both fail, HTP with a clear error. The tags rest on the truth *hooks*.
+0.9 or more. *Beyond PyTorch*: the same where `torch.onnx.export` fails or is wrong. *As wrong*: PyTorch's own file has the same wrong values. *Declined*: both fail, HTP with a clear error. The tags rest on the truth *hooks*.
 """
 
 

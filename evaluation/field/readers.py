@@ -8,6 +8,7 @@ their contents and the exporter's name for them, never by what HTP wrote.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -90,8 +91,8 @@ class Readers(TorchFunctionMode):
             self._complete(self.owners[id(self.tensors[path])]) if path in self.tensors else set()
         )
 
-    def contents(self) -> dict[bytes, set[str]]:
-        """The modules that are right for an initializer of these bytes, as it is and transposed."""
+    def contents(self, transposed: bool = False) -> dict[bytes, set[str]]:
+        """The modules that are right for an initializer of these bytes."""
         found: dict[bytes, set[str]] = defaultdict(set)
         for tensor in self.tensors.values():
             if (
@@ -103,9 +104,32 @@ class Readers(TorchFunctionMode):
             array = tensor.detach().cpu().numpy()
             if array.size < 2 or (array == array.flat[0]).all():
                 continue  # zeros and ones are everywhere
-            for form in {array.tobytes(), np.ascontiguousarray(array.T).tobytes()}:
-                found[form] |= self._complete(self.owners[id(tensor)])
+            form = np.ascontiguousarray(array.T) if transposed else array
+            found[form.tobytes()] |= self._complete(self.owners[id(tensor)])
         return found
+
+    def right(self, tensor: onnx.TensorProto) -> set[str]:
+        """The modules that may read an initializer; none where it is no parameter.
+
+        With a parameter's name it is that one, and all that have the same contents: an exporter keeps one of
+        equal ones. Without a name it is one where it is transposed: that is how the TorchScript exporter
+        writes weights. As it is, it may be what a module made of its parameter, folded into a constant (all
+        rows of an embedding), which is its caller's to read."""
+        contents = numpy_helper.to_array(tensor).tobytes()
+        named = self.named(tensor.name)
+        return (
+            named | self._as_is.get(contents, set())
+            if named
+            else self._transposed.get(contents, set())
+        )
+
+    @functools.cached_property
+    def _as_is(self) -> dict[bytes, set[str]]:
+        return self.contents()
+
+    @functools.cached_property
+    def _transposed(self) -> dict[bytes, set[str]]:
+        return self.contents(transposed=True)
 
     def _complete(self, paths: set[str]) -> set[str]:
         return paths | {".".join(p for p in path.split(".") if p not in WRAPPERS) for path in paths}
@@ -155,14 +179,7 @@ def initializers(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
 
 def misplaced(model: onnx.ModelProto, readers: Readers) -> tuple[int, list[str], list[str]]:
     """How many nodes read parameters directly; those that are elsewhere surely; those that are perhaps."""
-    contents = readers.contents()
-    right: dict[str, set[str]] = {}
-    for tensor in initializers(model.graph):
-        paths = contents.get(numpy_helper.to_array(tensor).tobytes(), set()) or readers.named(
-            tensor.name
-        )
-        if paths:
-            right[tensor.name] = paths
+    right = {tensor.name: readers.right(tensor) for tensor in initializers(model.graph)}
     count, sure, unsure = 0, [], []
     for node in all_nodes(model.graph):
         wanted = set().union(*(right.get(name, set()) for name in node.input))
@@ -173,7 +190,7 @@ def misplaced(model: onnx.ModelProto, readers: Readers) -> tuple[int, list[str],
         if notes.get("htp.scope") in wanted:
             continue
         line = (
-            f"{node.op_type} {node.name or node.output[0]} reads {[n for n in node.input if n in right]}, "
+            f"{node.op_type} {node.name or node.output[0]} reads {[n for n in node.input if right.get(n)]}, "
             f"is {notes.get('htp.scope')!r} ({notes.get('htp.evidence')}, {notes.get('htp.confidence')}), "
             f"right: {sorted(wanted)[:4]}"
         )
