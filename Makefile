@@ -48,8 +48,12 @@ bench: build ## Time and memory of everything beside their limits (FULL=1: up to
 fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers
 	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)
 
-eval: build ## Tag every model of the corpus and of the held-out set, score them, write docs/Accuracy.md
-	@$(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS)
+eval: build ## Field models, the corpus and the held-out set, wrong traces: tag, score, write docs/Accuracy.md
+	@mkdir -p $(BUILD)/evaluation; status=0; \
+	  $(PYTHON) evaluation/field_check.py --jobs $(JOBS) --json $(BUILD)/evaluation/field.jsonl --report $(BUILD)/evaluation/field.md || status=1; \
+	  $(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS) --field $(BUILD)/evaluation/field.jsonl || status=1; \
+	  $(PYTHON) evaluation/wrong_pairs.py $(BUILD)/evaluation/corpus --bin $(BUILD)/bin --work $(BUILD)/evaluation/wrong-pairs --jobs $(JOBS) || status=1; \
+	  exit $$status
 
 docs: setup ## Generate docs/Passes.md and docs/Dialects/HTP.md from the .td files
 	@scripts/docs.sh

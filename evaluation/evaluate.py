@@ -18,9 +18,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE / "corpus"))
 
+import onnx
+
 import report
 import tagging
-from score import score
+from score import COUNTS, score, told
 
 SETS = ("corpus", "heldout")
 
@@ -52,15 +54,47 @@ def exported(name: str, work: Path, models: list[str], core: bool) -> Path:
     return folder
 
 
+def hooked(name: str, folder: Path, models: list[str]) -> None:
+    """Forward hooks' truth about the exported graphs, where it is not there yet."""
+    script = [sys.executable, HERE / "corpus/hooks.py", folder, "--set", name, *models]
+    print(f"running the models of {name} with forward hooks", flush=True)
+    subprocess.run(script, check=True)
+
+
+def judge_by_hooks(job: tagging.Job) -> None:
+    """The same tags against what every module computed, which no exporter has written down."""
+    file = job.source.with_suffix(".hooks.json")
+    if job.error or not file.exists():
+        return
+    import hook_truth
+    import hooks
+
+    nodes = onnx.load(job.target, load_external_data=False).graph.node
+    verdict = vars(hook_truth.judge(nodes, hooks.read(file)))
+    job.wrong = verdict.pop("wrong")
+    job.hooks = verdict
+
+
+def blind_nodes(job: tagging.Job, truth: list) -> int:
+    """How many nodes a file would be judged on that could not be tagged."""
+    if job.mode.reference or not job.source.exists():
+        return 0
+    nodes = onnx.load(job.source, load_external_data=False).graph.node
+    return sum(want is not None and not told(node) for node, want in zip(nodes, truth))
+
+
 def judge(job: tagging.Job, corpus: Path) -> None:
     folder = corpus / job.model
+    judge_by_hooks(job)
     tags = {m["path"]: m["tag"] for m in json.loads((folder / "tree.json").read_text())}
     truth = json.loads(job.source.with_suffix(".truth.json").read_text())
     if not job.error:
-        job.score = score(job.source, job.target, truth, tags, job.answers)
+        given = job.mode.reference
+        job.score = score(job.source, job.target, truth, tags, job.answers, reference=given)
         return
-    job.score = dict.fromkeys(("covered", "exact", "tag", "contaminated"), 0)
-    job.score |= {"nodes": len(truth), "scored": sum(t is not None for t in truth)}
+    known = sum(t is not None for t in truth)
+    counts = {"nodes": len(truth), "scored": known, "blind": blind_nodes(job, truth)}
+    job.score = dict.fromkeys(COUNTS, 0) | counts
 
 
 def evaluate(corpus: Path, work: Path, args, core: bool = False) -> list[tagging.Job]:
@@ -84,6 +118,21 @@ def evaluate(corpus: Path, work: Path, args, core: bool = False) -> list[tagging
     return jobs
 
 
+def looked_at() -> frozenset[str]:
+    from heldout import LOOKED_AT
+
+    return LOOKED_AT
+
+
+def field_results(path: Path | None) -> list[dict]:
+    """What field_check.py --json wrote, where it ran."""
+    return (
+        [json.loads(line) for line in path.read_text().splitlines()]
+        if path and path.exists()
+        else []
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=Path, default=ROOT / "build/bin")
@@ -95,6 +144,12 @@ def main() -> int:
         "--core", action="store_true", help="export only the variants that the goals name"
     )
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--field", type=Path, help="results of field_check.py --json, for its table"
+    )
+    parser.add_argument(
+        "--wrong", type=Path, help="write what the hooks' truth found wrong (not of unseen models)"
+    )
     parser.add_argument("--corpus", type=Path, help="a folder that export.py wrote, for --set")
     args = parser.parse_args()
     if args.corpus and not args.set:
@@ -105,9 +160,15 @@ def main() -> int:
         # Other tools' variants double the time and say little more about held-out models.
         core = args.core or name == "heldout"
         corpus = args.corpus or exported(name, args.work, args.models, core)
+        hooked(name, corpus, args.models)
         results[name] = evaluate(corpus, args.work / f"{name}-tagged", args, core)
-    text, met = report.markdown(results)
+    shown = report.sections(results, looked_at())
+    text, met = report.markdown(shown, field_results(args.field))
     print(text)
+    if args.wrong:
+        seen = [j for name, part in shown.items() if name != "unseen" for j in part if j.wrong]
+        wrong = [{"file": j.file, "variant": j.mode.name, "wrong": j.wrong} for j in seen]
+        args.wrong.write_text(json.dumps(wrong, indent=1))
     if not (args.set or args.modes or args.models or args.core):
         (ROOT / "docs/Accuracy.md").write_text(text)
         print("docs/Accuracy.md written")

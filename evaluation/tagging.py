@@ -58,7 +58,9 @@ class Job:
     error: str = ""
     seconds: float = 0.0
     score: dict = field(default_factory=dict)
-    answers: list = field(default_factory=list)  # (confidence, right) of every scored node
+    hooks: dict = field(default_factory=dict)  # counts by hook_truth.py, where that knows the graph
+    wrong: list = field(default_factory=list)  # what it found wrong, in words
+    answers: list = field(default_factory=list)  # (confidence, right) of every blind node
 
     @property
     def file(self):

@@ -164,3 +164,5 @@ TRANSFORMERS = {
 }
 
 MODELS = {**TRANSFORMERS, **PLAIN, **WIDER, **NETS}
+#: Whose nodes were looked at one by one, and led to rules. Of the others only scores are known.
+LOOKED_AT = frozenset(WIDER) | frozenset(NETS)

@@ -10,6 +10,9 @@ A node's answer is read from its metadata_props: htp.scope (the path of the deep
   tag             nodes whose htp.tag is the true tag
   contaminated    nodes tagged with another layer than the true one (a different index in a
                   numbered component of the tag, such as BertLayer.1 for BertLayer.0)
+  blind           scored nodes that do not carry the note that their truth was read from; blind_exact and
+                  blind_contaminated are counted among them. Only these are results: about the others the
+                  tagger is told what it is asked.
 Constants are left out of exact, tag and contaminated (they are not operations of a module);
 nodes whose truth is unknown too.
 """
@@ -33,14 +36,31 @@ def other_layer(got, want):
     )
 
 
-def score(source, tagged, truth, tags, answers=None):
-    """The counts of one file. Where `answers` is given, it gets (htp.confidence, right) of every scored node."""
+COUNTS = (
+    "nodes", "covered", "scored", "exact", "tag", "contaminated",
+    "blind", "blind_exact", "blind_contaminated",
+)  # fmt: skip
+NOTES = ("pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy", "namespace")
+
+
+def told(node):
+    """Whether an exporter's note about the module is on a node: metadata, or a scope in its name or in the
+    name of what it makes. A copy of a parameter that has the parameter's name is told as well."""
+    if any(p.key in NOTES for p in node.metadata_props):
+        return True
+    scoped = any(name.startswith("/") and name.count("/") > 1 for name in (node.name, *node.output))
+    return scoped or (node.op_type == "Identity" and any("." in name for name in node.output))
+
+
+def score(source, tagged, truth, tags, answers=None, reference=False):
+    """The counts of one file. Where `answers` is given, it gets (htp.confidence, right) of every blind node.
+    With a `reference` none is blind: it is the graph with its notes, and truth and tagger follow it alike."""
     nodes = onnx.load(tagged, load_external_data=False).graph.node
     before = onnx.load(source, load_external_data=False).graph.node
     if len(nodes) != len(before) or [n.op_type for n in nodes] != [n.op_type for n in before]:
         raise SystemExit(f"{tagged}: its nodes are not those of {source}, in order")
-    c = dict(nodes=len(nodes), covered=0, scored=0, exact=0, tag=0, contaminated=0)
-    for node, want in zip(nodes, truth):
+    c = dict.fromkeys(COUNTS, 0) | {"nodes": len(nodes)}
+    for node, given, want in zip(nodes, before, truth):
         props = {p.key: p.value for p in node.metadata_props}
         c["covered"] += props.get("htp.tag", "").startswith("/")
         if want is None or node.op_type == "Constant":
@@ -50,10 +70,16 @@ def score(source, tagged, truth, tags, answers=None):
         c["scored"] += 1
         exact = props.get("htp.scope") in want
         c["exact"] += exact
+        c["tag"] += props.get("htp.tag") in right
+        contaminated = all(other_layer(props.get("htp.tag", ""), tag) for tag in right)
+        c["contaminated"] += contaminated
+        if reference or told(given):
+            continue
+        c["blind"] += 1
+        c["blind_exact"] += exact
+        c["blind_contaminated"] += contaminated
         if answers is not None and "htp.confidence" in props:
             answers.append((float(props["htp.confidence"]), exact))
-        c["tag"] += props.get("htp.tag") in right
-        c["contaminated"] += all(other_layer(props.get("htp.tag", ""), tag) for tag in right)
     return c
 
 

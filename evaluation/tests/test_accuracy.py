@@ -11,6 +11,7 @@ import report
 @pytest.fixture(scope="module")
 def jobs(corpora, programs, build):
     def scored(name):
+        evaluate.hooked(name, corpora[name], [])
         args = argparse.Namespace(bin=programs, jobs=2, modes=list(report.GOALS), models=[])
         return evaluate.evaluate(corpora[name], build / "test-corpus" / f"{name}-tagged", args)
 
@@ -24,6 +25,17 @@ def test_goal(jobs, name, mode):
     assert mine, "no file was tagged"
     assert not [f"{j.file}: {j.error}" for j in mine if j.error]
     text, met = report.modes_table(mine, with_goals=True)
+    assert met, text
+
+
+@pytest.mark.parametrize("name", evaluate.SETS)
+def test_goals_by_independent_truths(jobs, name):
+    """What modules computed, and notes that the tagger did not get."""
+    text, met = report.results_table(jobs[name], with_goals=True)
+    found = {tuple(cell.strip() for cell in line.split("|")[1:3]) for line in text.splitlines()[2:]}
+    by_hooks = {mode for mode, truth in found if truth == "hooks"}
+    assert by_hooks == set(report.GOALS), "each of them is judged by the hooks' truth"
+    assert not {m for m, truth in found if truth == "notes" and ("exported" in m or "reference" in m)}
     assert met, text
 
 

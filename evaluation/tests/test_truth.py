@@ -138,8 +138,22 @@ def test_score_counts_what_it_says(tmp_path):
     answers = []
     want = ["l.0.fc", "l.0.fc", "l.0.fc", ["l.0", ""], None]
     found = score.score(tmp_path / "source.onnx", tmp_path / "tagged.onnx", want, tags, answers)
-    assert found == dict(nodes=5, covered=4, scored=4, exact=2, tag=3, contaminated=1)
+    counts = dict(nodes=5, covered=4, scored=4, exact=2, tag=3, contaminated=1)
+    blind = dict(blind=4, blind_exact=2, blind_contaminated=1)
+    assert found == {**counts, **blind}
     assert answers == [(0.9, True), (0.8, False), (0.7, False)]
+    files = (tmp_path / "source.onnx", tmp_path / "tagged.onnx")
+    followed = score.score(*files, want, tags, answers := [], reference=True)
+    assert followed == {**counts, **dict.fromkeys(blind, 0)} and not answers
+
+
+def test_a_node_that_carries_its_note_is_no_result():
+    assert score.told(node("/encoder/Add"))
+    assert score.told(node("fused", outputs=["/encoder/Add_output_0"]))
+    assert score.told(node("a", scopes=["", "encoder", "add"]))
+    assert score.told(node("Identity_3", "Identity", outputs=["encoder.bias"]))
+    assert not score.told(node("node_Add_3", outputs=["add_3"]))
+    assert not score.told(node("/Add")), "a name without a scope names no module"
 
 
 def test_export_leaves_no_two_parameters_alike(tmp_path):

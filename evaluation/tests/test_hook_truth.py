@@ -1,0 +1,176 @@
+"""The truth from forward hooks: it knows what was computed where, and says so where it does not."""
+
+import hook_truth
+import numpy as np
+import onnx
+import pytest
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x)) * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.drop = Block(), Block(), nn.Dropout()
+
+    def forward(self, x):
+        h = self.a(x)
+        return self.drop(self.b(h + 1)) + h
+
+
+def exported(model, x, path, **options):
+    torch.onnx.export(model.eval(), (x,), path, dynamo=False, input_names=["x"], **options)
+    return onnx.load(path)
+
+
+def truth_of(model, graph, x):
+    calls = hook_truth.observe(model, (x,), {})
+    values = hook_truth.graph_values(graph, {"x": x.numpy()})
+    return hook_truth.HookTruth(graph.graph, values, calls)
+
+
+@pytest.fixture
+def net(tmp_path):
+    torch.manual_seed(0)
+    model, x = Net().eval(), torch.randn(3, 4)
+    graph = exported(model, x, str(tmp_path / "m.onnx"))
+    return graph, truth_of(model, graph, x)
+
+
+def scopes(graph):
+    """What the exporter's own names say, with its quirks left out of this small net."""
+    return [".".join(node.name.split("/")[1:-1]) for node in graph.graph.node]
+
+
+def test_every_node_of_a_small_net_is_known_exactly(net):
+    graph, truth = net
+    known = [
+        (node.op_type, region.paths, region.exact)
+        for node, region in zip(graph.graph.node, truth.regions)
+        if node.op_type != "Constant"
+    ]
+    assert known == [
+        ("Gemm", ("a.fc",), True),
+        ("Tanh", ("a",), True),
+        ("Mul", ("a",), True),
+        ("Add", ("",), True),
+        ("Gemm", ("b.fc",), True),
+        ("Tanh", ("b",), True),
+        ("Mul", ("b",), True),
+        ("Add", ("",), True),
+    ]
+    assert truth.excluded["through"] == 1, "the dropout does nothing"
+
+
+def test_it_reads_no_name(net):
+    """The same regions for a graph whose names are gone."""
+    graph, truth = net
+    torch.manual_seed(0)
+    model, x = Net().eval(), torch.randn(3, 4)
+    names = {"x": "x", **{o.name: o.name for o in graph.graph.output}}
+    bare = onnx.ModelProto()
+    bare.CopyFrom(graph)
+    for init in bare.graph.initializer:
+        init.name = names.setdefault(init.name, f"v{len(names)}")
+    for node in bare.graph.node:
+        node.name = ""
+        node.input[:] = [names.setdefault(n, f"v{len(names)}") for n in node.input]
+        node.output[:] = [names.setdefault(n, f"v{len(names)}") for n in node.output]
+    assert truth_of(model, bare, x).regions == truth.regions
+
+
+def test_judge_sees_a_wrong_tag(net):
+    graph, truth = net
+    for node, scope in zip(graph.graph.node, scopes(graph)):
+        node.metadata_props.add(key="htp.scope", value=scope)
+    verdict = hook_truth.judge(graph.graph.node, truth.regions)
+    assert verdict.judged == verdict.right == verdict.exact == verdict.exact_right == 8
+    graph.graph.node[0].metadata_props[0].value = "b.fc"
+    verdict = hook_truth.judge(graph.graph.node, truth.regions)
+    assert verdict.right == 7
+    assert verdict.wrong == ["Gemm /a/fc/Gemm is 'a.fc', tagged 'b.fc'"]
+
+
+def test_equal_results_are_ambiguous(tmp_path):
+    """Two modules that compute the same say nothing about which node is whose."""
+    torch.manual_seed(0)
+
+    class Twins(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = Block(), Block()
+            self.b.load_state_dict(self.a.state_dict())
+
+        def forward(self, x):
+            return self.a(x) - self.b(x) * 3
+
+    model, x = Twins().eval(), torch.randn(3, 4)
+    graph = exported(model, x, str(tmp_path / "m.onnx"))
+    truth = truth_of(model, graph, x)
+    assert truth.excluded["equal"] == 4, "two blocks and their linear layers"
+    assert {r for r in truth.regions[:-2] if r} <= {hook_truth.Region(("",), True)}
+
+
+def test_a_folded_norm_is_of_both(tmp_path):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv1d(2, 3, 3), nn.BatchNorm1d(3), nn.ReLU())
+    model[1].running_mean.copy_(torch.rand(3))
+    x = torch.randn(1, 2, 8)
+    graph = exported(model.eval(), x, str(tmp_path / "m.onnx"))
+    assert [n.op_type for n in graph.graph.node] == ["Conv", "Relu"]
+    truth = truth_of(model, graph, x)
+    assert set(truth.regions[0].paths) == {"0", "1"}
+    assert truth.excluded["unseen"] == 1
+
+
+def test_a_call_that_reads_around_its_inputs_is_open(tmp_path):
+    """Only the border of a module counts that takes something from elsewhere."""
+    torch.manual_seed(0)
+
+    class Reader(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.side = None
+
+        def forward(self, x):
+            return torch.tanh(x) * self.side
+
+    class Around(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.reader = nn.Linear(4, 4), Reader()
+
+        def forward(self, x):
+            self.reader.side = torch.exp(self.fc(x))  # computed outside, read inside
+            return self.reader(x + 1)
+
+    model, x = Around().eval(), torch.randn(3, 4)
+    graph = exported(model, x, str(tmp_path / "m.onnx"))
+    truth = truth_of(model, graph, x)
+    kinds = {n.op_type: r for n, r in zip(graph.graph.node, truth.regions)}
+    assert truth.excluded["open"] == 1
+    assert kinds["Mul"] == hook_truth.Region(("reader",))
+    assert kinds["Exp"] is None
+
+
+def test_regions():
+    region = hook_truth.Region(("a.b",))
+    assert region.holds("a.b") and region.holds("a.b.c")
+    assert not region.holds("a") and not region.holds("a.bc") and not region.holds(None)
+    assert not hook_truth.Region(("a.b",), exact=True).holds("a.b.c")
+    assert hook_truth.Region(("",)).holds("x") and not hook_truth.Region(("",), True).holds("x")
+
+
+def test_tensors_that_tell_nothing():
+    assert not hook_truth.telling(np.zeros(100))
+    assert not hook_truth.telling(np.array([1.0, 2.0]))
+    assert hook_truth.telling(np.arange(6.0))
