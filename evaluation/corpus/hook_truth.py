@@ -15,6 +15,7 @@ What is ambiguous is left out, and counted by reason:
   through   a call that gives back what it took
   open      a call with a way back from its output to something that it did not take: only its borders count
   shared    a node inside two unrelated calls, or one that makes constants only
+Shapes that a call reads from elsewhere do not open it; the nodes that compute them are left out.
 """
 
 from __future__ import annotations
@@ -142,8 +143,8 @@ def graph_values(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> dic
 
 
 def telling(array: np.ndarray) -> bool:
-    """Whether a tensor can be told from others: zeros and ones are everywhere, and so are small integers."""
-    if array.size < 4 or array.dtype.kind not in "fiu":
+    """Whether a tensor can be told from others: zeros and ones are everywhere, and so are single numbers."""
+    if array.size < 4 or array.dtype.kind not in "fiub":
         return False
     return bool(np.isfinite(array).all() and (array != array.flat[0]).any())
 
@@ -183,6 +184,8 @@ class HookTruth:
         self.excluded: Counter[str] = Counter()
         self.producer = {out: i for i, node in enumerate(graph.node) for out in node.output if out}
         self.varying = self._varying()
+        self.lengths = self._lengths()
+        self.hoisted: set[int] = set()  # nodes about shapes that a call reads from elsewhere
         self.values = Index((name, array) for name, array in values.items())
         self.made = Index(
             ((i, array) for i, call in enumerate(calls) for array in call.outputs)
@@ -200,6 +203,15 @@ class HookTruth:
             if inner or any(name in found for name in node.input):
                 found |= set(node.output)
         return found
+
+    def _lengths(self) -> set[str]:
+        """The values that depend on shapes only. Exporters compute them once, wherever they like."""
+        found: set[str] = set()
+        for node in self.graph.node:
+            inputs = [n for n in node.input if n in self.varying]
+            if node.op_type in ("Shape", "Size") or (inputs and all(n in found for n in inputs)):
+                found |= set(node.output)
+        return found & self.varying
 
     # Borders.
 
@@ -278,20 +290,49 @@ class HookTruth:
         stops = {name for array in self.calls[call].inputs for name in self.values.equal(array)}
         if not self.borders[call]:
             return None
+        found, complete = self._behind(self.borders[call], stops, self.lengths)
+        if not complete:
+            return None
+        known = stops | {name for i in found for name in self.graph.node[i].output}
+        for name in {n for i in found for n in self.graph.node[i].input if n in self.lengths}:
+            nodes, complete = self._lengths_behind(name, known)
+            if complete:
+                found |= nodes
+            else:
+                self.hoisted |= nodes
+        return found
+
+    def _lengths_behind(self, name: str, known: set[str]) -> tuple[set[int], bool]:
+        """The nodes that compute a shape; whether it is that of values that the call knows."""
         found: set[int] = set()
-        pending = [name for name in self.borders[call] if name not in stops]
+        complete = True
+        pending = [name]
         while pending:
-            name = pending.pop()
-            node = self.producer.get(name)
-            if node is None:
-                return None  # an input of the graph that the call did not take
+            node = self.producer[pending.pop()]
             if node in found:
                 continue
             found.add(node)
-            pending += [
-                n for n in self.graph.node[node].input if n in self.varying and n not in stops
-            ]
-        return found
+            used = [n for n in self.graph.node[node].input if n in self.varying]
+            pending += [n for n in used if n in self.lengths]
+            complete &= all(n in known for n in used if n not in self.lengths)
+        return found, complete
+
+    def _behind(
+        self, names: Iterable[str], stops: set[str], skipped: set[str]
+    ) -> tuple[set[int], bool]:
+        """The nodes that values depend on, back to where to stop; whether no way leads past that."""
+        found: set[int] = set()
+        complete = True
+        pending = [name for name in names if name not in stops]
+        while pending:
+            node = self.producer.get(pending.pop())
+            if node is None:
+                complete = False  # an input of the graph that the call did not take
+            elif node not in found:
+                found.add(node)
+                used = [n for n in self.graph.node[node].input if n in self.varying]
+                pending += [n for n in used if n not in stops and n not in skipped]
+        return found, complete
 
     def _insides(self) -> None:
         inside = {i: self._inside(i) for i in range(len(self.calls))}
@@ -315,7 +356,9 @@ class HookTruth:
             unknown = [c for c in children[innermost] if inside[c] is None and not self._through(c)]
             self._restrict(node, self._paths_with_fused(innermost), exact=not unknown)
         whole = Region(("",))
-        self.regions = [None if region == whole else region for region in self.regions]
+        for node, region in enumerate(self.regions):
+            if region == whole or node in self.hoisted:
+                self.regions[node] = None
 
     def _through(self, call: int) -> bool:
         taken = self.calls[call].inputs
