@@ -14,7 +14,11 @@ What is ambiguous is left out, and counted by reason:
   equal     a tensor that several unrelated calls, or several nodes, made
   through   a call that gives back what it took
   open      a call with a way back from its output to something that it did not take: only its borders count
-  shared    a node inside two unrelated calls, or one that makes constants only
+  shared    a node inside two unrelated calls, or whose result is read inside and outside
+  shapes    a node that computes with shapes: Python hands those on as numbers, which no hook sees
+  copies    a node that gives back what it takes (a Cast to the same type): it lies on either side of a border
+  anywhere  a node of which is known only that it lies in the model
+Nodes that make constants only are not looked at.
 """
 
 from __future__ import annotations
@@ -142,8 +146,8 @@ def graph_values(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> dic
 
 
 def telling(array: np.ndarray) -> bool:
-    """Whether a tensor can be told from others: zeros and ones are everywhere, and so are small integers."""
-    if array.size < 4 or array.dtype.kind not in "fiu":
+    """Whether a tensor can be told from others: zeros and ones are everywhere, and so are single numbers."""
+    if array.size < 4 or array.dtype.kind not in "fiub":
         return False
     return bool(np.isfinite(array).all() and (array != array.flat[0]).any())
 
@@ -183,7 +187,13 @@ class HookTruth:
         self.excluded: Counter[str] = Counter()
         self.producer = {out: i for i, node in enumerate(graph.node) for out in node.output if out}
         self.varying = self._varying()
+        self.lengths = self._lengths()
+        self.readers = defaultdict(set)
+        for i, node in enumerate(graph.node):
+            for name in self._read(node):
+                self.readers[name].add(i)
         self.values = Index((name, array) for name, array in values.items())
+        self.copies = self._copies(values)
         self.made = Index(
             ((i, array) for i, call in enumerate(calls) for array in call.outputs)
         )  # a call's results
@@ -200,6 +210,34 @@ class HookTruth:
             if inner or any(name in found for name in node.input):
                 found |= set(node.output)
         return found
+
+    @staticmethod
+    def _read(node: onnx.NodeProto) -> Iterator[str]:
+        """What a node reads, the graphs inside it included."""
+        yield from node.input
+        for attribute in node.attribute:
+            for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                for inner in graph.node:
+                    yield from HookTruth._read(inner)
+
+    def _copies(self, values: Mapping[str, np.ndarray]) -> set[str]:
+        """Values that equal what they are made of: whether a call took the one or the other cannot be seen."""
+        found = set()
+        for node in self.graph.node:
+            before = [values[n] for n in node.input if n in values]
+            for name in node.output:
+                if name in values and any(_same(values[name], array) for array in before):
+                    found.add(name)
+        return found
+
+    def _lengths(self) -> set[str]:
+        """The values that depend on shapes only. They do not open a call."""
+        found: set[str] = set()
+        for node in self.graph.node:
+            inputs = [n for n in node.input if n in self.varying]
+            if node.op_type in ("Shape", "Size") or (inputs and all(n in found for n in inputs)):
+                found |= set(node.output)
+        return found & self.varying
 
     # Borders.
 
@@ -281,16 +319,24 @@ class HookTruth:
         found: set[int] = set()
         pending = [name for name in self.borders[call] if name not in stops]
         while pending:
-            name = pending.pop()
-            node = self.producer.get(name)
+            node = self.producer.get(pending.pop())
             if node is None:
                 return None  # an input of the graph that the call did not take
-            if node in found:
-                continue
-            found.add(node)
-            pending += [
-                n for n in self.graph.node[node].input if n in self.varying and n not in stops
-            ]
+            if node not in found:
+                found.add(node)
+                used = [n for n in self.graph.node[node].input if n in self.varying]
+                pending += [n for n in used if n not in stops and n not in self.lengths]
+        return found
+
+    def _leaking(self, call: int, inside: set[int]) -> set[int]:
+        """Nodes of a call whose results are read outside and are none of the call's: an exporter that computes
+        equal things once took one of them away, here or there."""
+        given = set(self.borders[call])
+        found = set()
+        for node in inside:
+            for name in self.graph.node[node].output:
+                if name not in given and not self.readers[name] <= inside:
+                    found.add(node)
         return found
 
     def _insides(self) -> None:
@@ -300,10 +346,13 @@ class HookTruth:
             if call.parent is not None:
                 children[call.parent].append(i)
         holders = defaultdict(list)
+        leaking: set[int] = set()
         for i, nodes in inside.items():
             if nodes is None:
                 self.excluded["open"] += bool(self.borders[i])
-            for node in nodes or ():
+                continue
+            leaking |= self._leaking(i, nodes)
+            for node in nodes:
                 holders[node].append(i)
         for node, calls in holders.items():
             innermost = self._innermost(calls)
@@ -314,8 +363,26 @@ class HookTruth:
             # A call below that gives back what it took has no nodes; any other unknown one may have this.
             unknown = [c for c in children[innermost] if inside[c] is None and not self._through(c)]
             self._restrict(node, self._paths_with_fused(innermost), exact=not unknown)
-        whole = Region(("",))
-        self.regions = [None if region == whole else region for region in self.regions]
+        self._leave_out(leaking)
+
+    def _leave_out(self, leaking: set[int]) -> None:
+        """What cannot be known of single nodes, whatever the calls say."""
+        for i, region in enumerate(self.regions):
+            node = self.graph.node[i]
+            if region is None:
+                continue
+            if i in leaking:
+                reason = "shared"
+            elif any(name in self.lengths for name in node.output):
+                reason = "shapes"
+            elif any(name in self.copies for name in node.output):
+                reason = "copies"
+            elif region == Region(("",)):
+                reason = "anywhere"
+            else:
+                continue
+            self.regions[i] = None
+            self.excluded[reason] += 1
 
     def _through(self, call: int) -> bool:
         taken = self.calls[call].inputs

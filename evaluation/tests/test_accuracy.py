@@ -35,7 +35,9 @@ def test_goals_by_independent_truths(jobs, name):
     found = {tuple(cell.strip() for cell in line.split("|")[1:3]) for line in text.splitlines()[2:]}
     by_hooks = {mode for mode, truth in found if truth == "hooks"}
     assert by_hooks == set(report.GOALS), "each of them is judged by the hooks' truth"
-    assert not {m for m, truth in found if truth == "notes" and ("exported" in m or "reference" in m)}
+    assert not {
+        m for m, truth in found if truth == "notes" and ("exported" in m or "reference" in m)
+    }
     assert met, text
 
 
