@@ -163,7 +163,8 @@ def test_the_same_as_from_an_archive_of_torch_export(name, tmp_path):
     found_ops, wanted_ops = canonical(found)[1], canonical(wanted)[1]
     for a, b in zip(found_ops, wanted_ops):
         if name == "branches":  # an archive has the second name as a module of its own
-            assert (a["kind"], a["inputs"], a["outputs"]) == (b["kind"], b["inputs"], b["outputs"])
+            inputs = json.loads(json.dumps(b["inputs"]).replace('"again.', '"block.'))
+            assert (a["kind"], a["inputs"], a["outputs"]) == (b["kind"], inputs, b["outputs"])
         else:
             assert a == b
     assert len(found_ops) == len(wanted_ops)
