@@ -125,7 +125,7 @@ def export_torchscript(
         "input_names": call.input_names,
         "output_names": call.output_names,  # read after tracing, which fills it
         "dynamic_axes": shapes.for_torchscript(dims),
-        "opset_version": opset or 17,
+        "opset_version": opset,
         **options,
     }
     buffers = Buffers(call.model)
@@ -170,7 +170,7 @@ def export_script(
             input_names=call.input_names,
             output_names=call.output_names,
             dynamic_axes=shapes.for_torchscript(dims),
-            opset_version=opset or 17,
+            opset_version=opset,
             **options,
         )
 

@@ -201,7 +201,6 @@ def test_the_export_is_the_plain_one(name, tmp_path):
                 call.tensors,
                 tmp_path / "b.onnx",
                 dynamo=False,
-                opset_version=17,
                 input_names=call.input_names,
                 output_names=call.output_names,
             )
