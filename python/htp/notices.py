@@ -43,6 +43,7 @@ class Notices:
         """Inside, warnings about the user's model are collected, those about PyTorch's inner workings
         are dropped, and all others are issued again when the block ends."""
         others: list[tuple[Any, type[Warning], str, int]] = []
+        fixed: dict[str, dict[str, None]] = {}  # lines of code by what they made constant
 
         def show(
             message: Warning | str,
@@ -56,9 +57,7 @@ class Notices:
             if category.__name__ == "TracerWarning":
                 where = _users_line() or (filename, lineno)
                 what = text.partition(". ")[0].partition(" might cause the trace")[0].rstrip(".")
-                self.warn(
-                    f"{_short(where[0])}:{where[1]}: {what}: the exported model keeps what the example inputs gave"
-                )
+                fixed.setdefault(what, {})[f"{_short(where[0])}:{where[1]}"] = None
             elif serious := [s for s in text.split(". ") if any(p in s for p in _ABOUT_THE_MODEL)]:
                 self.warn(f"PyTorch warns: {serious[0].strip().rstrip('.')}")
             elif not _is_inner(filename) and not issubclass(
@@ -72,8 +71,17 @@ class Notices:
                 warnings.showwarning = show
                 yield
         finally:
+            for what, lines in fixed.items():
+                self.warn(
+                    f"{_listed(list(lines))}: {what}: the exported model keeps what the example inputs gave"
+                )
             for message, category, file, line in others:
                 warnings.warn_explicit(message, category, file, line)
+
+
+def _listed(places: list[str], most: int = 6) -> str:
+    more = f" and {len(places) - most} more" if len(places) > most else ""
+    return ", ".join(places[:most]) + more
 
 
 @contextlib.contextmanager
