@@ -192,12 +192,15 @@ def export_dynamo(
     with (
         notices.listening(),
         call.flat() if flat else call.flat_outputs(),
-        _observed_export(call.model, captured, notices),
+        _observed_export(call.model, captured),
     ):
         program = torch.onnx.export(
             call.model, args, kwargs=kwargs, dynamo=True, verbose=False, **settings
         )
         assert program is not None
+        if program.exported_program is not None:
+            signature = program.exported_program.graph_signature
+            _warn_of_state(signature.buffers_to_mutate.values(), notices)
         program.save(
             os.fspath(path),
             external_data=large if external_data is None else external_data,
@@ -211,9 +214,7 @@ def _tensors(model: torch.nn.Module) -> list[torch.Tensor]:
 
 
 @contextlib.contextmanager
-def _observed_export(
-    model: torch.nn.Module, captured: Captured, notices: Notices
-) -> Iterator[None]:
+def _observed_export(model: torch.nn.Module, captured: Captured) -> Iterator[None]:
     from torch.export import _trace  # slow to load
 
     original = torch.export.export
@@ -224,7 +225,6 @@ def _observed_export(
         program = original(*args, **kwargs)
         if not found:  # a second capture would be of a submodule
             found = True
-            _warn_of_state(program.graph_signature.buffers_to_mutate.values(), notices)
             captured(lambda: read_program(model, program))
         return program
 

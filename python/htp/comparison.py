@@ -1,60 +1,180 @@
-"""What moved between two tagged models."""
+"""What differs between two tagged models: module by module what they are made of, and by name which
+nodes have another tag."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from .model import TaggedModel
+from .structure import Part, Structure, structure_of
+
+Aspect = Literal["modules", "ops", "attributes", "parameters", "constants", "interface", "tags"]
+ASPECTS: tuple[Aspect, ...] = (
+    "modules",
+    "ops",
+    "attributes",
+    "parameters",
+    "constants",
+    "interface",
+    "tags",
+)
+
+
+@dataclass
+class Difference:
+    """One thing that differs."""
+
+    aspect: Aspect
+    module: str
+    what: str
+
+    def as_json(self) -> dict[str, str]:
+        return dict(vars(self))
 
 
 @dataclass
 class Comparison:
-    """Names that only one of two models has, and nodes whose module differs."""
+    """All differences, and names that only one of two models has."""
 
+    differences: list[Difference] = field(default_factory=list)
     nodes_removed: list[str] = field(default_factory=list)
     nodes_added: list[str] = field(default_factory=list)
     modules_removed: list[str] = field(default_factory=list)
     modules_added: list[str] = field(default_factory=list)
     moved: list[dict[str, str | None]] = field(default_factory=list)
     same: int = 0
+    modules: int = 0  # that both have
+    unknown: list[str] = field(default_factory=list)  # what could not be compared
 
     @property
     def equal(self) -> bool:
-        return not (
-            self.nodes_removed
-            or self.nodes_added
-            or self.modules_removed
-            or self.modules_added
-            or self.moved
-        )
+        return not self.differences
 
     def as_json(self) -> dict[str, Any]:
-        return {"equal": self.equal, **vars(self)}
+        found = [difference.as_json() for difference in self.differences]
+        return {"equal": self.equal, **vars(self), "differences": found}
 
 
-def compare(before: TaggedModel, after: TaggedModel) -> Comparison:
-    """Compares by names: of nodes, and of modules' paths."""
-    result = Comparison(
-        nodes_removed=[name for name in before.nodes if name not in after.nodes],
-        nodes_added=[name for name in after.nodes if name not in before.nodes],
-        modules_removed=[path for path in before.modules if path not in after.modules],
-        modules_added=[path for path in after.modules if path not in before.modules],
+def compare(
+    before: TaggedModel | Structure,
+    after: TaggedModel | Structure,
+    *,
+    aspects: tuple[Aspect, ...] = ASPECTS,
+) -> Comparison:
+    """Compares two models, of which the first may be a structure that was kept. Nodes are compared by
+    name where both are models; what modules are made of does not depend on names, so exports of
+    different exporters can be compared by `modules` and `parameters`."""
+    result = Comparison()
+    old, new = (x if isinstance(x, Structure) else structure_of(x) for x in (before, after))
+    _compare_modules(old, new, result)
+    if isinstance(before, TaggedModel) and isinstance(after, TaggedModel):
+        _compare_nodes(before, after, result)
+    result.differences = [d for d in result.differences if d.aspect in aspects]
+    return result
+
+
+def _compare_modules(old: Structure, new: Structure, result: Comparison) -> None:
+    result.modules_removed = [path for path in old.modules if path not in new.modules]
+    result.modules_added = [path for path in new.modules if path not in old.modules]
+    say = result.differences.append
+    for path in result.modules_removed:
+        say(Difference("modules", path, f"{old.modules[path].cls}: only in the first"))
+    for path in result.modules_added:
+        say(Difference("modules", path, f"{new.modules[path].cls}: only in the second"))
+    contents = old.contents and new.contents
+    if not contents:
+        result.unknown = ["shapes and values of parameters", "constants", "attributes"]
+    for path, part in old.modules.items():
+        if path in new.modules:
+            result.modules += 1
+            result.differences += _compare_parts(path, part, new.modules[path], contents)
+    if contents:
+        for what, one, other in (
+            ("inputs", old.inputs, new.inputs),
+            ("outputs", old.outputs, new.outputs),
+        ):
+            if one != other:
+                say(Difference("interface", "", f"{what}: {_listed(one)} -> {_listed(other)}"))
+
+
+def _compare_parts(path: str, old: Part, new: Part, contents: bool) -> list[Difference]:
+    found = []
+    if old.cls != new.cls:
+        found.append(Difference("modules", path, f"class {old.cls} -> {new.cls}"))
+    if text := _changed(old.ops, new.ops):
+        found.append(Difference("ops", path, text))
+    if contents and old.ops == new.ops and (kinds := _kinds(old.attributes, new.attributes)):
+        found.append(Difference("attributes", path, f"attributes of {', '.join(kinds)}"))
+    for name in sorted(old.parameters.keys() | new.parameters.keys()):
+        one, other = old.parameters.get(name), new.parameters.get(name)
+        if text := _parameter(one, other, contents):
+            found.append(Difference("parameters", path, f"{name}: {text}"))
+    if contents and old.constants != new.constants:
+        count = sum((Counter(old.constants) - Counter(new.constants)).values())
+        more = sum((Counter(new.constants) - Counter(old.constants)).values())
+        found.append(
+            Difference("constants", path, f"{count} only in the first, {more} only in the second")
+        )
+    return found
+
+
+def _parameter(one: list[Any] | None, other: list[Any] | None, contents: bool) -> str:
+    if one is None or other is None:
+        return f"only in the {'first' if other is None else 'second'}"
+    if not contents or one == other:
+        return ""
+    if one[:2] != other[:2]:
+        return f"{one[0]} {one[1]} -> {other[0]} {other[1]}"
+    return "other values"
+
+
+def _changed(old: Mapping[str, int], new: Mapping[str, int]) -> str:
+    """`Gemm 2 -> 0, MatMul 0 -> 2`."""
+    kinds = sorted(old.keys() | new.keys())
+    return ", ".join(
+        f"{kind} {old.get(kind, 0)} -> {new.get(kind, 0)}"
+        for kind in kinds
+        if old.get(kind, 0) != new.get(kind, 0)
     )
+
+
+def _kinds(old: Mapping[str, int], new: Mapping[str, int]) -> list[str]:
+    keys = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
+    return sorted({key.partition(" ")[0] for key in keys})
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+
+
+def _compare_nodes(before: TaggedModel, after: TaggedModel, result: Comparison) -> None:
+    """Nodes of the same name with another tag. Where few names are the same, they say nothing."""
+    result.nodes_removed = [name for name in before.nodes if name not in after.nodes]
+    result.nodes_added = [name for name in after.nodes if name not in before.nodes]
     for name, old in before.nodes.items():
         new = after.nodes.get(name)
         if new is None:
             continue
         if (old.tag, old.scope) == (new.tag, new.scope):
             result.same += 1
-        else:
-            result.moved.append(
-                {
-                    "node": name,
-                    "tag_before": old.tag,
-                    "tag_after": new.tag,
-                    "scope_before": old.scope,
-                    "scope_after": new.scope,
-                }
-            )
-    return result
+            continue
+        result.moved.append(
+            {
+                "node": name,
+                "tag_before": old.tag,
+                "tag_after": new.tag,
+                "scope_before": old.scope,
+                "scope_after": new.scope,
+            }
+        )
+        result.differences.append(
+            Difference("tags", old.scope or "", f"{name} is now of {new.scope!r}")
+        )
+    gone, come = len(result.nodes_removed), len(result.nodes_added)
+    if gone or come:
+        result.differences.append(
+            Difference("tags", "", f"names of {gone} nodes only in the first, {come} in the second")
+        )

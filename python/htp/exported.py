@@ -72,7 +72,9 @@ class _Reader:
             listed = self.entry[owner]["parameters"]
             if all(parameter["name"] != name for parameter in listed):
                 listed.append(describe_tensor(name, "constant", program.constants[path]))
-        return path
+            return path
+        owner, dot, name = path.rpartition(".")
+        return f"{self.known(owner)}{dot}{name}"
 
     # Operations.
 

@@ -172,7 +172,7 @@ class TaggedModel:
     def _known(self, path: str) -> str:
         """The path of the tree for one that may lead through another name of a module."""
         head, tail = path, ""
-        while head and head not in self.modules:
+        while head:
             if head in self._aliases:
                 return self._known(self._aliases[head] + tail)
             head, _, last = head.rpartition(".")

@@ -44,7 +44,8 @@ def describe_modules(model: torch.nn.Module) -> tuple[list[dict[str, Any]], dict
 
 
 def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dict[str, Any]:
-    qualified = f"{type(module).__module__}.{type(module).__qualname__}"
+    cls = _class_of(module)
+    qualified = f"{cls.__module__}.{cls.__qualname__}"
     tensors = [("parameter", *item) for item in module._parameters.items()]
     tensors += [("buffer", *item) for item in module._buffers.items()]
     parameters = []
@@ -57,12 +58,22 @@ def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dic
             parameters[-1]["tied"] = same
     return {
         "path": path,
-        "class": type(module).__qualname__.rpartition(".")[2],
+        "class": cls.__qualname__.rpartition(".")[2],
         "qualified": qualified,
         "torch_nn": bool(path) and qualified.startswith("torch.nn."),
         "calls": 0,
         "parameters": parameters,
     }
+
+
+def _class_of(module: torch.nn.Module) -> type:
+    """The class that the user knows: a parametrized module has one of its own, which PyTorch made."""
+    cls = type(module)
+    if torch.nn.utils.parametrize.is_parametrized(module) and cls.__name__.startswith(
+        "Parametrized"
+    ):
+        return cls.__bases__[0]
+    return cls
 
 
 def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import native
-from .errors import MissingPackage, NotTagged, ProgramFailed
+from .errors import HTPError, MissingPackage, NotTagged, ProgramFailed
 from .model import TaggedModel
 from .onnxfile import has_functions, is_mlir, raw_nodes
 from .tagging import existing, load, read_input
@@ -51,7 +51,7 @@ def validate(
     with _flat(file) as flat:
         checks += [_tags(flat, model), *_verify(flat, contamination)]
     if numeric:
-        checks.append(_numeric(file, Path(numeric)))
+        checks.append(_numeric(file, Path(numeric), model))
     return checks
 
 
@@ -141,7 +141,7 @@ def _errors(text: str) -> list[str]:
     return [line for line in lines if "error:" in line][:SHOWN] or lines[:SHOWN]
 
 
-def _numeric(file: Path, reference: Path) -> Check:
+def _numeric(file: Path, reference: Path, model: TaggedModel) -> Check:
     """The same outputs as another model (the untagged, or the flat one) for the same inputs."""
     check = Check("numeric")
     try:
@@ -161,9 +161,34 @@ def _numeric(file: Path, reference: Path) -> Check:
         check.problems = [str(error).splitlines()[0]]
         return check
     for output, a, b in zip(sessions[0].get_outputs(), wanted, found):
-        if a.shape != b.shape or not numpy.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True):
-            check.problems.append(f"output {output.name!r} differs from that of {reference}")
+        if problem := _difference(a, b, numpy):
+            where = f" (made by the module {_maker(model, output.name)})"
+            check.problems.append(f"output {output.name!r}{where}: {problem} in {reference}")
     return check
+
+
+def _difference(wanted: Any, found: Any, numpy: Any) -> str:
+    """Where two outputs part: how many values, and the worst of them."""
+    if wanted.shape != found.shape:
+        return f"its shape is {list(found.shape)}, {list(wanted.shape)}"
+    close = numpy.isclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+    if close.all():
+        return ""
+    error = numpy.where(close, 0, numpy.abs(found.astype(float) - wanted.astype(float)))
+    error = numpy.where(numpy.isnan(error), numpy.inf, error)
+    worst = numpy.unravel_index(int(error.argmax()), error.shape)
+    place = list(map(int, worst))
+    return (
+        f"{int((~close).sum())} of {close.size} values differ, most at {place}: "
+        f"{found[worst]} here, {wanted[worst]}"
+    )
+
+
+def _maker(model: TaggedModel, output: str) -> str:
+    try:
+        return repr(model.node(output).scope)
+    except HTPError:
+        return "unknown"
 
 
 def _feeds(session: Any, numpy: Any) -> dict[str, Any]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from ..comparison import compare
+from ..comparison import ASPECTS, Aspect, Comparison, compare
 from ..doctor import diagnose
+from ..errors import BadInput
+from ..files import Outputs
 from ..model import Node, TaggedModel
-from ..tagging import load
+from ..structure import read_structure, structure_of
+from ..tagging import existing, load
 from ..validation import validate
 from .commands import Commands
 from .console import Console, count, printable
@@ -38,12 +43,19 @@ examples:
   htp validate bert.outlined.onnx --numeric bert.onnx
 """
 COMPARE = """\
-Show what differs between two tagged models
+Show what differs between two tagged models, module by module
 
-Nodes and modules that only one of them has, and nodes whose tag is another one. Exit code 1 where they differ.
+Modules and their classes, operations, attributes, parameters (types, shapes, values), constants, inputs and
+outputs, and which nodes of the same name have another tag. Exit code 1 where they differ. Exports of different
+exporters have the same modules and parameters, but other operations: compare those with --only.
 
-example:
+For CI, keep what a model is made of, and compare later exports with it.
+
+examples:
   htp compare before.onnx after.onnx
+  htp compare torchscript.onnx dynamo.onnx --only modules,parameters
+  htp compare model.onnx --write-baseline baseline.json
+  htp compare model.onnx --baseline baseline.json
 """
 DOCTOR = """\
 Show what is installed, and what is missing for which command
@@ -80,8 +92,15 @@ def register(commands: Commands) -> None:
     )
 
     parser = commands.add("compare", COMPARE, run_compare)
-    parser.add_argument("before", help="a tagged model, or its .ops.json")
-    parser.add_argument("after", help="another one")
+    parser.add_argument("before", metavar="MODEL", help="a tagged model, or its .ops.json")
+    parser.add_argument("after", metavar="OTHER", nargs="?", help="another one")
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="compare MODEL with this: a baseline, or a tagged model"
+    )
+    parser.add_argument(
+        "--write-baseline", metavar="FILE", help="keep what MODEL is made of, as JSON"
+    )
+    parser.add_argument("--only", metavar="A,B", help=f"compare only these of {', '.join(ASPECTS)}")
 
     commands.add("doctor", DOCTOR, run_doctor)
 
@@ -202,28 +221,60 @@ def run_validate(options: argparse.Namespace, console: Console) -> int:
 
 
 def run_compare(options: argparse.Namespace, console: Console) -> int:
-    console.progress(f"reading {options.before} and {options.after}")
-    before, after = load(options.before), load(options.after)
-    result = compare(before, after)
-    for what, where, names in (
-        ("node", "first", result.nodes_removed),
-        ("node", "second", result.nodes_added),
-        ("module", "first", result.modules_removed),
-        ("module", "second", result.modules_added),
-    ):
-        if names:
-            console.text(f"{count(len(names), what)} only in the {where}:")
-            for name in names:
-                console.text(f"  {printable(name)}")
-    if result.moved:
-        console.text(f"{count(len(result.moved), 'node')} moved:")
-        console.table(
-            ("node", "from", "to"),
-            [(m["node"], m["tag_before"], m["tag_after"]) for m in result.moved],
+    chosen = [options.after, options.baseline, options.write_baseline]
+    if sum(option is not None for option in chosen) != 1:
+        raise BadInput(
+            "compare MODEL with OTHER, with --baseline FILE, or use --write-baseline FILE"
         )
-    console.text(f"{count(result.same, 'node')} with the same tag in both")
+    if options.write_baseline:
+        return write_baseline(Path(options.before), Path(options.write_baseline), console)
+    before, after = options.before, options.after
+    if options.baseline:
+        before, after = options.baseline, options.before
+    console.progress(f"reading {before} and {after}")
+    first = read_structure(existing(before)) or load(before)
+    result = compare(first, load(after), aspects=_aspects(options.only))
+    show_differences(result, console)
     console.result(result.as_json())
     return 0 if result.equal else 1
+
+
+def write_baseline(model: Path, target: Path, console: Console) -> int:
+    structure = structure_of(load(model))
+    with Outputs(target) as outputs:
+        text = json.dumps(structure.as_json(), indent=1, ensure_ascii=False)
+        outputs[target].write_text(f"{text}\n", encoding="utf-8")
+    console.note(
+        f"{printable(target)}: {count(len(structure.modules), 'module')} of {printable(model)}"
+    )
+    for file in outputs.replaced:
+        console.remark(f"replaced {printable(file)}")
+    console.result({"files": [str(target)]})
+    return 0
+
+
+def _aspects(only: str | None) -> tuple[Aspect, ...]:
+    if only is None:
+        return ASPECTS
+    names = [name.strip() for name in only.split(",")]
+    if unknown := [name for name in names if name not in ASPECTS]:
+        raise BadInput(f"--only names {unknown[0]!r}, expected some of {', '.join(ASPECTS)}")
+    return tuple(aspect for aspect in ASPECTS if aspect in names)
+
+
+def show_differences(result: Comparison, console: Console) -> None:
+    for aspect in ASPECTS:
+        found = [d for d in result.differences if d.aspect == aspect]
+        if found:
+            console.text(f"{count(len(found), 'difference')} in {aspect}:")
+            console.table(("module", "difference"), [(d.module or "(root)", d.what) for d in found])
+    if result.unknown:
+        console.text(f"not compared: {', '.join(result.unknown)}")
+    state = "no difference" if result.equal else count(len(result.differences), "difference")
+    console.text(
+        f"{state} in {count(result.modules, 'module')} that both have; "
+        f"{count(result.same, 'node')} with the same name and tag"
+    )
 
 
 def run_doctor(options: argparse.Namespace, console: Console) -> int:
