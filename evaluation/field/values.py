@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import torch
 
@@ -90,7 +91,10 @@ def feeds(session: Any, found: list[Leaf]) -> dict[str, np.ndarray]:
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().resolve_conj().cpu().numpy()
+    plain = tensor.detach().resolve_conj().cpu()
+    if plain.dtype == torch.bfloat16:  # which NumPy has from another package
+        return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return plain.numpy()
 
 
 def different(got: np.ndarray, want: np.ndarray, tolerance: float) -> str:
@@ -99,6 +103,8 @@ def different(got: np.ndarray, want: np.ndarray, tolerance: float) -> str:
         return f"{got.dtype}{list(got.shape)} instead of {want.dtype}{list(want.shape)}"
     if got.dtype.kind in "biu":
         return "" if (got == want).all() else f"{int((got != want).sum())} of {got.size} differ"
+    if got.dtype == ml_dtypes.bfloat16:
+        got, want = got.astype(np.float64), want.astype(np.float64)
     a, b = got.astype(np.complex128), want.astype(np.complex128)
     far = np.abs(a - b) > tolerance * (1 + np.abs(b))
     far &= ~(np.isnan(a) & np.isnan(b)) & ~(a == b)
