@@ -18,7 +18,6 @@ _GPT2 = dict(
     use_cache=True,
     bos_token_id=1,
     eos_token_id=2,
-    attn_implementation="eager",  # the TorchScript exporter has no grouped queries otherwise
 )
 _LLAMA = dict(
     vocab_size=64,
@@ -47,6 +46,12 @@ def filled(pairs) -> DynamicCache:
     for layer, (key, value) in enumerate(pairs):
         cache.update(key, value, layer)
     return cache
+
+
+def llama() -> nn.Module:
+    model = T.LlamaForCausalLM(T.LlamaConfig(**_LLAMA))
+    model.set_attn_implementation("eager")  # the TorchScript exporter has no other grouped queries
+    return model
 
 
 def gpt2() -> nn.Module:
@@ -86,12 +91,12 @@ def llama_takes_cache():
             "use_cache": True,
         }
 
-    return T.LlamaForCausalLM(T.LlamaConfig(**_LLAMA)), inputs
+    return llama(), inputs
 
 
 @case("Llama that gives back a cache", demanded=True)
 def llama_gives_cache():
-    return T.LlamaForCausalLM(T.LlamaConfig(**_LLAMA)), lambda: ((tokens(5),), {"use_cache": True})
+    return llama(), lambda: ((tokens(5),), {"use_cache": True})
 
 
 @case("T5 with use_cache: a cache of self and cross attention as output", demanded=True)
