@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """htp.export on every field model with both exporters: does the front door hold?
 
-    field_check.py [--exporters torchscript dynamo] [--json FILE] [--report FILE] [--jobs N] [MODEL ...]
+    field_check.py [--exporters torchscript dynamo] [--json FILE] [--report FILE] [--jobs N] [MODEL[/EXPORTER] ...]
 
 First plain torch.onnx.export, to know what PyTorch manages. Then htp.export, of which is asked:
   * it works wherever PyTorch does, and with caches and output classes that PyTorch alone does not know;
@@ -379,9 +379,10 @@ class Child:
 
 
 def run_all(
-    names: list[str], exporters: list[str], jobs: int = 1, seconds: float = SECONDS
+    cases: list[tuple[str, str]], jobs: int = 1, seconds: float = SECONDS
 ) -> Iterator[dict[str, Any]]:
-    waiting = [(name, exporter) for name in names for exporter in exporters]
+    """The results of models with exporters, in the order in which they end."""
+    waiting = list(cases)
     running: list[Child] = []
     while waiting or running:
         while waiting and len(running) < jobs:
@@ -432,18 +433,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(CASES))
+    parser.add_argument("models", nargs="*", metavar="MODEL[/EXPORTER]", help=", ".join(CASES))
     parser.add_argument("--exporters", nargs="+", choices=EXPORTERS, default=list(EXPORTERS))
     parser.add_argument("--json", type=Path, help="results, one line each")
     parser.add_argument("--report", type=Path, help="the table and the bad cases, as text")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="the limit of one case")
     options = parser.parse_args()
-    if unknown := set(options.models) - set(CASES):
-        parser.error(f"no field model {', '.join(sorted(unknown))}")
+    cases = []
+    for entry in options.models or CASES:
+        name, _, exporter = entry.partition("/")
+        if name not in CASES or exporter not in ("", *EXPORTERS):
+            parser.error(f"no field model {entry}")
+        cases += [(name, e) for e in ([exporter] if exporter else options.exporters)]
     results = []
-    names = options.models or list(CASES)
-    for result in run_all(names, options.exporters, options.jobs, options.seconds):
+    for result in run_all(cases, options.jobs, options.seconds):
         results.append(result)
         head = f"{result['case']:24} {result['exporter']:12} {result['state']:15}"
         print(
