@@ -39,7 +39,7 @@ import onnx
 import onnxruntime as ort
 import torch
 from field import CASES, Case
-from field.readers import Readers, misplaced
+from field.readers import Readers, misplaced, with_and_without_wrappers
 from field.untouched import Snapshot
 from field.values import (
     arguments,
@@ -178,7 +178,7 @@ def check(case: Case, exporter: str, folder: Path) -> dict[str, Any]:
             tagged = htp.export(model, args, kwargs=kwargs, output=target, exporter=exporter)
         except htp.HTPError as error:
             result["error"] = str(error)
-            if plain == "ok" or case.demanded:
+            if plain == "ok" or exporter in case.demanded:
                 whose = "PyTorch exports it" if plain == "ok" else "HTP must export it"
                 problems.append(f"{whose}, htp.export says: {first_line(error)}")
             if left := [f.name for f in target.parent.iterdir()]:
@@ -243,6 +243,8 @@ def by_hooks(case: Case, tagged: Any, wanted: Wanted) -> dict[str, Any]:
         Exception
     ) as error:  # bfloat16 that ONNX Runtime does not run, a module that takes no hook
         return {"unknown": first_line(error)}
+    for call in calls:
+        call.paths = tuple(sorted(with_and_without_wrappers(call.paths)))
     truth = hook_truth.HookTruth(graph.graph, values, calls)
     verdict = hook_truth.judge(graph.graph.node, truth.regions)
     return {**vars(verdict), "excluded": dict(truth.excluded)}

@@ -231,6 +231,34 @@ def test_copies_and_shapes_are_left_out():
     assert known["h"] == known["y"] == hook_truth.Region(("",), True)
 
 
+def test_a_hook_of_the_users_own_is_of_either_side(tmp_path):
+    torch.manual_seed(0)
+    model = nn.Sequential(Block(), Block())
+    model[1].register_forward_hook(lambda module, args, output: output + 1)
+    x = torch.randn(3, 4)
+    graph = exported(model, x, str(tmp_path / "m.onnx"))
+    truth = truth_of(model, graph, x)
+    known = {n.op_type: r for n, r in zip(graph.graph.node, truth.regions)}
+    assert known["Add"] == hook_truth.Region(("1", ""), True)
+    assert truth.regions[0] == hook_truth.Region(("0.fc",), True)
+
+
+def test_what_a_script_module_calls_is_not_seen(tmp_path):
+    torch.manual_seed(0)
+    model, x = (
+        nn.Sequential(torch.jit.trace(Block(), torch.ones(3, 4)), nn.Tanh()),
+        torch.randn(3, 4),
+    )
+    nodes = [("Gemm", ["x", "w", "b"], "g", {"transB": 1}), ("Tanh", ["g"], "t", {})]
+    nodes += [("Mul", ["t", "two"], "m", {}), ("Tanh", ["m"], "y", {})]
+    fc = model[0].fc
+    weights = [("w", fc.weight.detach().numpy()), ("b", fc.bias.detach().numpy())]
+    weights.append(("two", np.array(2.0, np.float32)))
+    truth = graph_truth(model, x, nodes, constants=weights)
+    assert truth.regions[0] == hook_truth.Region(("0",)), "in the traced block, or in what it calls"
+    assert truth.regions[3] == hook_truth.Region(("1",), True)
+
+
 def test_regions():
     region = hook_truth.Region(("a.b",))
     assert region.holds("a.b") and region.holds("a.b.c")
