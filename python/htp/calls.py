@@ -35,7 +35,7 @@ class Call:
         warn: Callable[[str], None],
     ) -> None:
         self.model, self.warn = model, warn
-        self.args, self.kwargs = nested.distinct((tuple(args), dict(kwargs)))
+        self.args, self.kwargs = nested.copied((tuple(args), dict(kwargs)))
         self.forward: Callable[..., Any] = model.forward
         self.positions = _parameter_names(self.forward, self.args, self.kwargs)
         self.arguments = dict(zip(self.positions, self.args)) | self.kwargs
@@ -92,19 +92,21 @@ class Call:
         )
 
     @contextlib.contextmanager
-    def flat(self) -> Iterator[None]:
+    def flat(self, written: Sequence[str] = ()) -> Iterator[None]:
         """Inside, the model's forward takes the tensors alone, in order, and gives back tensors.
 
         The TorchScript exporter turns keywords into positions, which a forward with another order
         of arguments, or with keyword-only ones, rejects ("got multiple values for argument").
-        Neither exporter takes a cache, or an object of the user's own, apart.
+        Neither exporter takes a cache, or an object of the user's own, apart. Buffers that forward
+        writes to are copied first, as a part of what is traced.
         """
         names = self.identifiers
 
         def forward(*tensors: torch.Tensor) -> Any:
             new = dict(zip((id(leaf.tensor) for leaf in self.leaves), tensors))
             args, kwargs = nested.replaced((self.args, self.kwargs), new)
-            output = self.name_outputs(self.forward(*args, **kwargs))
+            with self._copied_buffers(written):
+                output = self.name_outputs(self.forward(*args, **kwargs))
             self._check_changes(args, kwargs, tensors, output)
             return output
 
@@ -113,6 +115,21 @@ class Call:
         )
         with self._replaced(forward):
             yield
+
+    @contextlib.contextmanager
+    def _copied_buffers(self, names: Sequence[str]) -> Iterator[None]:
+        owners = [
+            (self.model.get_submodule(n.rpartition(".")[0]), n.rpartition(".")[2]) for n in names
+        ]
+        before = [owner._buffers[name] for owner, name in owners]
+        for (owner, name), buffer in zip(owners, before):
+            assert buffer is not None
+            owner._buffers[name] = buffer.clone()
+        try:
+            yield
+        finally:
+            for (owner, name), buffer in zip(owners, before):
+                owner._buffers[name] = buffer
 
     @contextlib.contextmanager
     def flat_outputs(self) -> Iterator[None]:

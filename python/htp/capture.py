@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +87,23 @@ def initialized(
     return ready
 
 
-def buffers_written(model: torch.nn.Module) -> Callable[[], list[str]]:
-    """Tells later which buffers were written to since."""
-    versions = [
-        (name, buffer, buffer._version)
-        for name, buffer in model.named_buffers()
-        if not buffer.is_inference()
-    ]
-    return lambda: [name for name, buffer, version in versions if buffer._version != version]
+class Buffers:
+    """Which of a model's buffers a forward pass writes to."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.saved = [
+            (name, buffer, buffer._version, buffer.clone())
+            for name, buffer in model.named_buffers()
+            if not buffer.is_inference() and not is_lazy(buffer)
+        ]
+
+    def written(self) -> list[str]:
+        return [name for name, buffer, version, _ in self.saved if buffer._version != version]
+
+    def restore(self) -> None:
+        for _, buffer, version, contents in self.saved:
+            if buffer._version != version:
+                buffer.detach().copy_(contents)
 
 
 # --- the exporters -------------------------------------------------------------------------------
@@ -119,16 +128,24 @@ def export_torchscript(
         "opset_version": opset or 17,
         **options,
     }
-    written = buffers_written(call.model)
-    with (
-        notices.listening(),
-        _mute(torch._C, "_jit_onnx_log"),
-        torch.compiler.set_stance("force_eager"),
-        call.flat(),
-        observed(call.model, call.input_names, captured),
-    ):
-        torch.onnx.export(call.model, call.tensors, os.fspath(path), dynamo=False, **settings)
-    _warn_of_state(written(), notices)
+    buffers = Buffers(call.model)
+
+    def export(written: Sequence[str], captured: Captured) -> None:
+        with (
+            notices.listening(),
+            _mute(torch._C, "_jit_onnx_log"),
+            torch.compiler.set_stance("force_eager"),
+            call.flat(written),
+            observed(call.model, call.input_names, captured),
+        ):
+            torch.onnx.export(call.model, call.tensors, os.fspath(path), dynamo=False, **settings)
+
+    export((), captured)
+    if written := buffers.written():
+        # The exporter leaves out what is written to a buffer, but not to a copy of one.
+        buffers.restore()
+        export(written, captured)
+        _warn_of_state(written, notices)
 
 
 def export_script(

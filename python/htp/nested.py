@@ -153,21 +153,16 @@ class _Others(Protocol):
     def get(self, key: int, tensor: torch.Tensor) -> torch.Tensor: ...
 
 
-class _Distinct:
-    def __init__(self) -> None:
-        self.seen: set[int] = set()
-
+class _Copies:
     def get(self, key: int, tensor: torch.Tensor) -> torch.Tensor:
-        if key in self.seen:
-            return tensor.detach().clone()
-        self.seen.add(key)
-        return tensor
+        copied = tensor.detach().clone()
+        return copied.requires_grad_(tensor.requires_grad)
 
 
-def distinct(value: Any) -> Any:
-    """A tensor that stands in two places is an input in each of them: the second gets a copy."""
-    found = [id(tensor) for _, tensor in tensors(value, "")]
-    return value if len(set(found)) == len(found) else replaced(value, _Distinct())
+def copied(value: Any) -> Any:
+    """A copy whose tensors are copies, so that what is done to them in place is done to no other. A
+    tensor that stands in two places has a copy for each: it is an input in each of them."""
+    return replaced(value, _Copies())
 
 
 def replaced(

@@ -38,7 +38,8 @@ def _automatic(call: Call) -> Dims:
     for leaf in call.leaves:
         rank = leaf.tensor.dim()
         chosen = [0, 1] if rank == 2 else [0, 2] if "." in leaf.name and rank == 4 else [0]
-        found[leaf.name] = {axis: auto for axis in chosen if axis < rank}
+        sizes = leaf.tensor.shape  # a length of 1 is a step, which stays one
+        found[leaf.name] = {a: auto for a in chosen if a < rank and (a == 0 or sizes[a] > 1)}
     return found
 
 

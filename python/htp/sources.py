@@ -8,12 +8,13 @@ import importlib.util
 import json
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import BadInput, HTPError, MissingPackage
+from .errors import BadInput, HTPError, HTPWarning, MissingPackage
 
 
 @dataclass
@@ -26,12 +27,15 @@ class Source:
     name: str
 
 
-def load_source(text: str, specs: Mapping[str, Any] | None, *, batch: int = 1) -> Source:
+def load_source(
+    text: str, specs: Mapping[str, Any] | None, *, batch: int = 1, cache: bool = False
+) -> Source:
     """A Hugging Face name or local folder, `package.module:factory`, or a `.py` file[:factory].
 
     A factory returns the model, or a pair of the model and its inputs (a tuple of positional or a
     dict of keyword arguments). Without inputs from it or from `specs` they are made from the
-    config of the model.
+    config of the model. With `cache` a decoder's call is its second step: one more token, with the
+    cache that the first step gave.
     """
     try:
         import torch
@@ -46,15 +50,17 @@ def load_source(text: str, specs: Mapping[str, Any] | None, *, batch: int = 1) -
         made = _call_factory(_load_module(head), factory, text)
         name = factory
     else:
-        made = _from_pretrained(text)
+        made = _from_pretrained(text, cache)
         name = Path(text.rstrip("/")).name
     model, inputs = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
     if not isinstance(model, torch.nn.Module):
         raise BadInput(f"{text} gave a {type(model).__name__}, expected an nn.Module")
     if specs is not None:
-        return Source(model, (), inputs_from_specs(specs, batch), name)
-    if inputs is None:
-        return Source(model, (), inputs_from_config(model, batch), name)
+        inputs = inputs_from_specs(specs, batch)
+    elif inputs is None:
+        inputs = inputs_from_config(model, batch)
+    if cache:
+        inputs = _next_step(model, inputs)
     if isinstance(inputs, Mapping):
         return Source(model, (), dict(inputs), name)
     return Source(model, tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,), {}, name)
@@ -110,7 +116,7 @@ def _call_factory(module: Any, factory: str, text: str) -> Any:
         raise BadInput(f"{text} failed: {type(error).__name__}: {error}") from error
 
 
-def _from_pretrained(name: str) -> Any:
+def _from_pretrained(name: str, cache: bool) -> Any:
     """A Hugging Face model by name or folder; from its config alone where there are no weights."""
     try:
         import transformers
@@ -119,8 +125,13 @@ def _from_pretrained(name: str) -> Any:
     folder = Path(name)
     try:
         config = transformers.AutoConfig.from_pretrained(name)
-        if hasattr(config, "use_cache"):
-            config.use_cache = False  # an exported model is one call, without a cache
+        if getattr(config, "use_cache", False) and not cache:
+            config.use_cache = False
+            warnings.warn(
+                "the model is exported without its cache of keys and values (--use-cache keeps it)",
+                HTPWarning,
+                stacklevel=3,
+            )
         cls = _class_of(config, transformers)
         if folder.is_dir() and not any(
             f.suffix in (".bin", ".safetensors") for f in folder.iterdir()
@@ -136,6 +147,27 @@ def _class_of(config: Any, transformers: Any) -> Any:
     """The class that the config says it was saved from."""
     names = getattr(config, "architectures", None) or []
     return getattr(transformers, names[0], None) if names else None
+
+
+def _next_step(model: Any, inputs: Any) -> dict[str, Any]:
+    """The step after a call: the cache that it gave, and one more token."""
+    import torch
+
+    if not isinstance(inputs, Mapping):
+        raise BadInput("--use-cache needs inputs by name")
+    try:
+        with torch.no_grad():
+            cache = getattr(model.eval()(**inputs, use_cache=True), "past_key_values", None)
+    except TypeError as error:
+        raise BadInput(f"--use-cache: {error}") from error
+    if cache is None:
+        raise BadInput(f"--use-cache: {type(model).__name__} gives no past_key_values")
+    tokens = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
+    step = {**inputs, tokens: inputs[tokens][:, -1:], "past_key_values": cache, "use_cache": True}
+    if tokens == "input_ids" and "attention_mask" in inputs:
+        mask = inputs["attention_mask"]
+        step["attention_mask"] = torch.cat([mask, mask[:, -1:]], dim=1)
+    return step
 
 
 # --- inputs --------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ build(). A factory returns the model, or a pair of the model and its inputs: a t
 examples:
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx
   htp export ./checkpoint -o model.onnx --exporter torchscript --dynamic
+  htp export ./decoder -o step.onnx --use-cache --dynamic
   htp export mypackage.models:build -o net.onnx --input-specs inputs.json
   htp export net.py -o net.onnx --outline --report
 
@@ -77,6 +78,11 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--dynamic", action="store_true", help="dynamic batch, and length of (batch, length)"
     )
+    parser.add_argument(
+        "--use-cache",
+        action="store_true",
+        help="a decoder's step: caches are inputs (past_key_values.0.key) and outputs (present.0.key)",
+    )
     parser.add_argument("--outline", action="store_true", help="one function for every module")
     _add_storage(parser)
     _add_sides(parser)
@@ -129,7 +135,9 @@ def run_export(options: argparse.Namespace, console: Console) -> int:
     specs = read_specs(options.input_specs) if options.input_specs else None
     console.progress(f"loading {options.model}")
     # A dimension of size 1 would be taken for a constant.
-    source = load_source(options.model, specs, batch=2 if options.dynamic else 1)
+    source = load_source(
+        options.model, specs, batch=2 if options.dynamic else 1, cache=options.use_cache
+    )
     model = export(
         source.model,
         source.args,
