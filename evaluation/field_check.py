@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """htp.export on every field model with both exporters: does the front door hold?
 
-    field_check.py [--exporters torchscript dynamo] [--json FILE] [--report FILE] [--jobs N] [MODEL ...]
+    field_check.py [--exporters torchscript dynamo] [--json FILE] [--report FILE] [--jobs N] [MODEL[/EXPORTER] ...]
 
 First plain torch.onnx.export, to know what PyTorch manages. Then htp.export, of which is asked:
   * it works wherever PyTorch does, and with caches and output classes that PyTorch alone does not know;
@@ -39,7 +39,7 @@ import onnx
 import onnxruntime as ort
 import torch
 from field import CASES, Case
-from field.readers import Readers, misplaced
+from field.readers import Readers, misplaced, with_and_without_wrappers
 from field.untouched import Snapshot
 from field.values import (
     arguments,
@@ -178,7 +178,7 @@ def check(case: Case, exporter: str, folder: Path) -> dict[str, Any]:
             tagged = htp.export(model, args, kwargs=kwargs, output=target, exporter=exporter)
         except htp.HTPError as error:
             result["error"] = str(error)
-            if plain == "ok" or case.demanded:
+            if plain == "ok" or exporter in case.demanded:
                 whose = "PyTorch exports it" if plain == "ok" else "HTP must export it"
                 problems.append(f"{whose}, htp.export says: {first_line(error)}")
             if left := [f.name for f in target.parent.iterdir()]:
@@ -243,6 +243,8 @@ def by_hooks(case: Case, tagged: Any, wanted: Wanted) -> dict[str, Any]:
         Exception
     ) as error:  # bfloat16 that ONNX Runtime does not run, a module that takes no hook
         return {"unknown": first_line(error)}
+    for call in calls:
+        call.paths = tuple(sorted(with_and_without_wrappers(call.paths)))
     truth = hook_truth.HookTruth(graph.graph, values, calls)
     verdict = hook_truth.judge(graph.graph.node, truth.regions)
     return {**vars(verdict), "excluded": dict(truth.excluded)}
@@ -379,9 +381,10 @@ class Child:
 
 
 def run_all(
-    names: list[str], exporters: list[str], jobs: int = 1, seconds: float = SECONDS
+    cases: list[tuple[str, str]], jobs: int = 1, seconds: float = SECONDS
 ) -> Iterator[dict[str, Any]]:
-    waiting = [(name, exporter) for name in names for exporter in exporters]
+    """The results of models with exporters, in the order in which they end."""
+    waiting = list(cases)
     running: list[Child] = []
     while waiting or running:
         while waiting and len(running) < jobs:
@@ -432,18 +435,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(CASES))
+    parser.add_argument("models", nargs="*", metavar="MODEL[/EXPORTER]", help=", ".join(CASES))
     parser.add_argument("--exporters", nargs="+", choices=EXPORTERS, default=list(EXPORTERS))
     parser.add_argument("--json", type=Path, help="results, one line each")
     parser.add_argument("--report", type=Path, help="the table and the bad cases, as text")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="the limit of one case")
     options = parser.parse_args()
-    if unknown := set(options.models) - set(CASES):
-        parser.error(f"no field model {', '.join(sorted(unknown))}")
+    cases = []
+    for entry in options.models or CASES:
+        name, _, exporter = entry.partition("/")
+        if name not in CASES or exporter not in ("", *EXPORTERS):
+            parser.error(f"no field model {entry}")
+        cases += [(name, e) for e in ([exporter] if exporter else options.exporters)]
     results = []
-    names = options.models or list(CASES)
-    for result in run_all(names, options.exporters, options.jobs, options.seconds):
+    for result in run_all(cases, options.jobs, options.seconds):
         results.append(result)
         head = f"{result['case']:24} {result['exporter']:12} {result['state']:15}"
         print(

@@ -7,8 +7,8 @@
 graph of one, as exported and anonymous, is tagged with the trace of the other, and with the other as
 reference. Each of the 132 pairs must be
   refused   htp-opt ends with an error, or
-  flagged   it warns on stderr, or `statistics.fit` of the operation metadata is below 0.5;
-anything else is *silent*. The right trace and the right reference of every variant of the 12 models must be
+  flagged   it warns that this is of another model, or `statistics.fit` of the operation metadata says so;
+anything else is *silent*: a warning that the right one would get as well tells nobody anything. The right trace and the right reference of every variant of the 12 models must be
 neither. Ends with 1 where a pair is silent or a right one is not accepted.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -33,8 +34,7 @@ MODELS = (
     "bert_tiny", "distilbert", "albert", "gpt2", "llama", "opt",
     "t5", "vit", "resnet", "convnext", "mamba", "swin",
 )  # fmt: skip
-#: Fits are shares; one that fits has nearly all of its parameters and nodes explained.
-LOW = 0.5
+FLAG = re.compile(r"warning: .*(another|not of this) model")
 SECONDS = 120
 
 
@@ -46,30 +46,28 @@ class Attempt:
     of: str  # whose trace or reference
     outcome: str = ""
     said: str = ""
-    fit: float | None = None
+    verdict: str = ""  # what statistics.fit says, where it says something
 
     @property
     def right(self) -> bool:
         return self.model == self.of
 
 
-def outcome(status: int, stderr: str, fit: float | None) -> str:
+def outcome(status: int, stderr: str, verdict: str) -> str:
     """refused, flagged, or silent: what a user would notice."""
     if status:
         return "refused"
-    if "warning" in stderr.lower() or (fit is not None and fit < LOW):
+    if FLAG.search(stderr) or verdict not in ("", "fits"):
         return "flagged"
     return "silent"
 
 
-def fit_of(metadata: Path) -> float | None:
-    """`statistics.fit`, a share or an object with one; None where this htp-opt does not say."""
+def verdict_of(metadata: Path, kind: str) -> str:
+    """The verdict of `statistics.fit` about a trace or a reference; '' where this htp-opt has none."""
     if not metadata.exists():
-        return None
-    fit = json.loads(metadata.read_text())["statistics"].get("fit")
-    if isinstance(fit, dict):
-        fit = fit.get("score", fit.get("fit", fit.get("overall")))
-    return float(fit) if isinstance(fit, int | float) else None
+        return ""
+    fits = json.loads(metadata.read_text())["statistics"].get("fit", [])
+    return next((fit["verdict"] for fit in fits if fit.get("source") == kind), "")
 
 
 class Check:
@@ -87,7 +85,9 @@ class Check:
         return None
 
     def reference(self, model: str, graph: str) -> Path | None:
-        """The model as exported, tagged."""
+        """The model as exported, tagged; by another exporter where it does not export with this one."""
+        if not self.graph(model, graph).exists():
+            graph = next(g for g in tagging.GRAPHS if self.graph(model, g).exists())
         target = self.work / "references" / model / f"{graph}.onnx"
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -123,9 +123,9 @@ class Check:
         except subprocess.TimeoutExpired:
             one.outcome, one.said = "hangs", f"no end after {SECONDS} s"
             return one
-        one.fit = fit_of(metadata)
-        one.outcome = outcome(done.returncode, done.stderr, one.fit)
-        lines = [x for x in done.stderr.splitlines() if "error" in x or "warning" in x]
+        one.verdict = verdict_of(metadata, one.kind)
+        one.outcome = outcome(done.returncode, done.stderr, one.verdict)
+        lines = [x for x in done.stderr.splitlines() if "error: " in x or FLAG.search(x)]
         one.said = lines[0][:200] if lines else ""
         if done.returncode not in (0, 1):
             one.outcome = "crashes"
@@ -212,7 +212,7 @@ def main() -> int:
     unjust = [a for a in right if a.outcome not in ("silent", "missing")]
     print(f"{len(right) - len(unjust)} of {len(right)} right ones are accepted")
     for a in unjust[:20]:
-        print(f"  {a.outcome}: {a.model}/{a.variant} with its own {a.kind}: {a.said or a.fit}")
+        print(f"  {a.outcome}: {a.model}/{a.variant} with its own {a.kind}: {a.said or a.verdict}")
     return 1 if unjust or silent or not wrong else 0
 
 

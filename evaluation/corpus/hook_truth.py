@@ -45,6 +45,8 @@ class Call:
 
     paths: tuple[str, ...]  # all names of the module
     parent: int | None  # the call that it was made from
+    opaque: bool = False  # whether calls inside it cannot be seen: a ScriptModule
+    hooked: bool = False  # whether hooks of the user's own run at its borders
     inputs: list[np.ndarray] = dataclasses.field(default_factory=list)
     outputs: list[np.ndarray] = dataclasses.field(default_factory=list)
 
@@ -96,9 +98,12 @@ def observe(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
         paths[id(module)].append(path)
     calls: list[Call] = []
     stack: list[int] = []
+    hooked: set[int] = set()
 
     def enter(module: Any, args: Any, kwargs: Any = None) -> None:
         call = Call(tuple(paths[id(module)]), stack[-1] if stack else None)
+        call.opaque = isinstance(module, torch.jit.ScriptModule)
+        call.hooked = id(module) in hooked
         call.inputs = arrays((args, kwargs or {}))
         stack.append(len(calls))
         calls.append(call)
@@ -107,6 +112,8 @@ def observe(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
         calls[stack.pop()].outputs = arrays(output)
 
     for module in model.modules():
+        if module._forward_hooks or module._forward_pre_hooks:
+            hooked.add(id(module))
         module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True)
         module.register_forward_hook(leave)
     with torch.no_grad():
@@ -292,8 +299,12 @@ class HookTruth:
 
     def _paths_with_fused(self, call: int) -> tuple[str, ...]:
         """A module's paths, and those of modules whose results it took and the graph does not have: the node
-        computes what they did as well (a convolution and its batch norm)."""
+        computes what they did as well (a convolution and its batch norm). What a hook of the user's computes at
+        a border is the module's to one exporter and its caller's to the other: either is right."""
         paths = list(self.calls[call].paths)
+        above = self.calls[call].parent
+        if self.calls[call].hooked and above is not None:
+            paths += self.calls[above].paths
         for taken in self.calls[call].inputs:
             if telling(taken) and not self.values.equal(taken):
                 for other in self._emitters(taken):
@@ -362,7 +373,8 @@ class HookTruth:
                 continue
             # A call below that gives back what it took has no nodes; any other unknown one may have this.
             unknown = [c for c in children[innermost] if inside[c] is None and not self._through(c)]
-            self._restrict(node, self._paths_with_fused(innermost), exact=not unknown)
+            exact = not unknown and not self.calls[innermost].opaque
+            self._restrict(node, self._paths_with_fused(innermost), exact)
         self._leave_out(leaking)
 
     def _leave_out(self, leaking: set[int]) -> None:

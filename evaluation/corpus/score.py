@@ -48,7 +48,7 @@ def told(node):
     name of what it makes. A copy of a parameter that has the parameter's name is told as well."""
     if any(p.key in NOTES for p in node.metadata_props):
         return True
-    scoped = any(name.startswith("/") and name.count("/") > 1 for name in (node.name, *node.output))
+    scoped = any(name.startswith("/") for name in (node.name, *node.output))  # "/Add" is the root's
     return scoped or (node.op_type == "Identity" and any("." in name for name in node.output))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from .registry import Block, case, drawn, tokens
+from .registry import BOTH, Block, case, drawn, tokens
 
 
 @case("a single tensor instead of a tuple of arguments")
@@ -54,7 +54,7 @@ class DataclassNet(nn.Module):
         return Result(hidden, self.pool(hidden).mean(1))
 
 
-@case("a dataclass that PyTorch's pytree does not know as output", demanded=True)
+@case("a dataclass that PyTorch's pytree does not know as output", demanded=BOTH)
 def dataclass_output():
     return DataclassNet(), drawn((2, 3, 8))
 
@@ -135,7 +135,7 @@ class Unet(nn.Module):
         return DictOutput(sample=out) if return_dict else (out,)
 
 
-@case("a frozen dict as configuration, an output class unknown to pytree", demanded=True)
+@case("a frozen dict as configuration, an output class unknown to pytree", demanded=BOTH)
 def frozen_config():
     return Unet(), lambda: ((torch.randn(1, 2, 8, 8), torch.rand(1)), {})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,9 @@ class Readers(TorchFunctionMode):
     def named(self, path: str) -> set[str]:
         """The modules that are right for a parameter of that name, or of none."""
         return (
-            self._complete(self.owners[id(self.tensors[path])]) if path in self.tensors else set()
+            with_and_without_wrappers(self.owners[id(self.tensors[path])])
+            if path in self.tensors
+            else set()
         )
 
     def contents(self, transposed: bool = False) -> dict[bytes, set[str]]:
@@ -105,7 +107,7 @@ class Readers(TorchFunctionMode):
             if array.size < 2 or (array == array.flat[0]).all():
                 continue  # zeros and ones are everywhere
             form = np.ascontiguousarray(array.T) if transposed else array
-            found[form.tobytes()] |= self._complete(self.owners[id(tensor)])
+            found[form.tobytes()] |= with_and_without_wrappers(self.owners[id(tensor)])
         return found
 
     def right(self, tensor: onnx.TensorProto) -> set[str]:
@@ -131,8 +133,11 @@ class Readers(TorchFunctionMode):
     def _transposed(self) -> dict[bytes, set[str]]:
         return self.contents(transposed=True)
 
-    def _complete(self, paths: set[str]) -> set[str]:
-        return paths | {".".join(p for p in path.split(".") if p not in WRAPPERS) for path in paths}
+
+def with_and_without_wrappers(paths: Iterable[str]) -> set[str]:
+    """DataParallel and torch.compile put a name of their own into every path."""
+    kept = {".".join(p for p in path.split(".") if p not in WRAPPERS) for path in paths}
+    return kept | set(paths)
 
 
 def _flat(value: Any) -> Iterator[Any]:

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
+BOTH = ("torchscript", "dynamo")
 Inputs = Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]
 Check = Callable[[Any, str], list[str]]
 
@@ -23,13 +24,13 @@ class Case:
     name: str
     difficulty: str
     build: Callable[[], tuple[nn.Module, Inputs]]
-    check: Check | None = (
-        None  # (TaggedModel, exporter) -> problems, for what only this model can show
-    )
+    # (TaggedModel, exporter) -> problems, for what only this model can show.
+    check: Check | None = None
     tolerance: float = 1e-3
     train: bool = False  # whether the model is in training mode when it is exported
     as_built: bool = False  # whether its parameters are left as they are
-    demanded: bool = False  # whether HTP must manage it although PyTorch alone does not
+    # Exporters with which HTP must manage it although PyTorch alone does not.
+    demanded: tuple[str, ...] = ()
     external: bool = False  # whether weights go to a file of their own, however small they are
 
     def make(self) -> tuple[nn.Module, Inputs]:

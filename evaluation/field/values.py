@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import torch
 
@@ -21,11 +22,16 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[Leaf]:
     if isinstance(value, torch.Tensor):
         yield path, value
     elif hasattr(value, "self_attention_cache"):  # transformers' EncoderDecoderCache
-        yield from leaves(value.self_attention_cache, (*path, "self"))
-        yield from leaves(value.cross_attention_cache, (*path, "cross"))
+        own, cross = (
+            list(c.layers) for c in (value.self_attention_cache, value.cross_attention_cache)
+        )
+        for i, layer in enumerate(own):
+            yield from _layer(layer, (*path, str(i), "decoder"))
+            if i < len(cross):
+                yield from _layer(cross[i], (*path, str(i), "encoder"))
     elif hasattr(value, "layers") and hasattr(value, "get_seq_length"):  # transformers' caches
         for i, layer in enumerate(value.layers):
-            yield from leaves({"key": layer.keys, "value": layer.values}, (*path, str(i)))
+            yield from _layer(layer, (*path, str(i)))
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from leaves(item, (*path, str(key)))
@@ -36,6 +42,10 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[Leaf]:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             yield from leaves(getattr(value, field.name), (*path, field.name))
+
+
+def _layer(layer: Any, path: tuple[str, ...]) -> Iterator[Leaf]:
+    yield from leaves({"key": layer.keys, "value": layer.values}, path)
 
 
 def in_pytree_order(value: Any) -> list[torch.Tensor]:
@@ -69,9 +79,9 @@ def cache_names(found: list[Leaf], prefix: str) -> dict[str, torch.Tensor]:
     """The tensors of past_key_values under the names that the ecosystem uses."""
     named = {}
     for path, tensor in found:
-        if len(path) == 3 and path[0] == "past_key_values":
-            kind = {"0": "key", "1": "value"}.get(path[2], path[2])
-            named[f"{prefix}.{path[1]}.{kind}"] = tensor
+        if len(path) in (3, 4) and path[0] == "past_key_values":
+            kind = {"0": "key", "1": "value"}.get(path[-1], path[-1])
+            named[".".join([prefix, *path[1:-1], kind])] = tensor
     return named
 
 
@@ -90,7 +100,10 @@ def feeds(session: Any, found: list[Leaf]) -> dict[str, np.ndarray]:
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().resolve_conj().cpu().numpy()
+    plain = tensor.detach().resolve_conj().cpu()
+    if plain.dtype == torch.bfloat16:  # which NumPy has from another package
+        return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return plain.numpy()
 
 
 def different(got: np.ndarray, want: np.ndarray, tolerance: float) -> str:
@@ -99,6 +112,8 @@ def different(got: np.ndarray, want: np.ndarray, tolerance: float) -> str:
         return f"{got.dtype}{list(got.shape)} instead of {want.dtype}{list(want.shape)}"
     if got.dtype.kind in "biu":
         return "" if (got == want).all() else f"{int((got != want).sum())} of {got.size} differ"
+    if got.dtype == ml_dtypes.bfloat16:
+        got, want = got.astype(np.float64), want.astype(np.float64)
     a, b = got.astype(np.complex128), want.astype(np.complex128)
     far = np.abs(a - b) > tolerance * (1 + np.abs(b))
     far &= ~(np.isnan(a) & np.isnan(b)) & ~(a == b)

@@ -1,5 +1,8 @@
 """The front door, on a few field models; field_check.py does it for all. And whether that check can fail."""
 
+import json
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import field_check
@@ -30,13 +33,14 @@ QUICK = [
 
 
 @pytest.fixture(scope="module")
-def results():
-    """All in one go: processes are forked from this one, where PyTorch is loaded already."""
-    found = {}
-    for name, exporter in QUICK:
-        for result in field_check.run_all([name], [exporter], seconds=60):
-            found[name, exporter] = result
-    return found
+def results(tmp_path_factory):
+    """All in one go, from a process of its own: it forks, which is safe only where no thread runs yet."""
+    file = tmp_path_factory.mktemp("field") / "results.jsonl"
+    command = [sys.executable, field_check.__file__, "--jobs", "2", "--seconds", "120"]
+    command += ["--json", str(file), *(f"{name}/{exporter}" for name, exporter in QUICK)]
+    subprocess.run(command, capture_output=True, check=False)
+    found = [json.loads(line) for line in file.read_text().splitlines()]
+    return {(result["case"], result["exporter"]): result for result in found}
 
 
 @pytest.mark.parametrize(("name", "exporter"), QUICK)
@@ -120,13 +124,13 @@ def test_a_case_that_hangs_ends(monkeypatch):
     import time
 
     monkeypatch.setattr(field_check, "check", lambda *_: time.sleep(60))
-    [result] = field_check.run_all(["dropout"], ["dynamo"], seconds=0.5)
+    [result] = field_check.run_all([("dropout", "dynamo")], seconds=0.5)
     assert result["state"] == "bad" and "no end after" in result["problems"][0]
 
 
 def test_a_case_that_dies_is_bad(monkeypatch):
     monkeypatch.setattr(field_check, "check", lambda *_: field_check.os._exit(3))
-    [result] = field_check.run_all(["dropout"], ["dynamo"], seconds=20)
+    [result] = field_check.run_all([("dropout", "dynamo")], seconds=20)
     assert result["state"] == "bad" and "died" in result["problems"][0]
 
 

@@ -162,6 +162,103 @@ def test_a_call_that_reads_around_its_inputs_is_open(tmp_path):
     assert kinds["Exp"] is None
 
 
+def graph_truth(model, x, nodes, inputs=(), constants=()):
+    """The truth about a graph written by hand."""
+    from onnx import helper, numpy_helper
+
+    output = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    given = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, list(x.shape))
+    weights = [numpy_helper.from_array(array, name) for name, array in constants]
+    made = [helper.make_node(op, list(ins), [out], **more) for op, ins, out, more in nodes]
+    graph = helper.make_graph(made, "g", [given], [output], weights)
+    opset = [helper.make_opsetid("", 17)]
+    return truth_of(model, helper.make_model(graph, opset_imports=opset, ir_version=8), x)
+
+
+class Doubling(nn.Module):
+    def forward(self, x):
+        return torch.exp(x) * x.shape[0]
+
+
+class Doubled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Doubling()
+
+    def forward(self, x):
+        h = torch.sin(x)
+        return self.inner(h) + torch.exp(h)
+
+
+def test_what_is_computed_once_for_two_is_shared():
+    """exp(h) is computed by both; a graph that has it once cannot say by whom."""
+    nodes = [
+        ("Sin", ["x"], "h", {}),
+        ("Exp", ["h"], "e", {}),
+        ("Mul", ["e", "three"], "m", {}),
+        ("Add", ["m", "e"], "y", {}),
+    ]
+    three = [("three", np.array(3.0, np.float32))]
+    truth = graph_truth(Doubled(), torch.randn(3, 4), nodes, constants=three)
+    assert truth.regions[1] is None and truth.excluded["shared"] == 1
+    assert truth.regions[2] == hook_truth.Region(("inner",), True)
+
+
+def test_copies_and_shapes_are_left_out():
+    nodes = [
+        ("Sin", ["x"], "h", {}),
+        (
+            "Cast",
+            ["h"],
+            "c",
+            {"to": 1},
+        ),  # gives back what it takes: before the border, or behind it
+        ("Exp", ["c"], "e", {}),
+        ("Shape", ["x"], "s", {}),  # a length is an int in Python: whoever asked for it
+        ("Cast", ["s"], "f", {"to": 1}),
+        ("Gather", ["f", "zero"], "l", {}),
+        ("Mul", ["e", "l"], "m", {}),
+        ("Exp", ["h"], "e2", {}),
+        ("Add", ["m", "e2"], "y", {}),
+    ]
+    zero = [("zero", np.array(0))]
+    truth = graph_truth(Doubled(), torch.randn(3, 4), nodes, constants=zero)
+    known = {node.output[0]: region for node, region in zip(truth.graph.node, truth.regions)}
+    assert [name for name, region in known.items() if region is None] == ["c", "s", "f", "l"]
+    assert known["m"] == hook_truth.Region(("inner",), True), (
+        "a length from outside does not open the call"
+    )
+    assert known["h"] == known["y"] == hook_truth.Region(("",), True)
+
+
+def test_a_hook_of_the_users_own_is_of_either_side(tmp_path):
+    torch.manual_seed(0)
+    model = nn.Sequential(Block(), Block())
+    model[1].register_forward_hook(lambda module, args, output: output + 1)
+    x = torch.randn(3, 4)
+    graph = exported(model, x, str(tmp_path / "m.onnx"))
+    truth = truth_of(model, graph, x)
+    known = {n.op_type: r for n, r in zip(graph.graph.node, truth.regions)}
+    assert known["Add"] == hook_truth.Region(("1", ""), True)
+    assert truth.regions[0] == hook_truth.Region(("0.fc",), True)
+
+
+def test_what_a_script_module_calls_is_not_seen(tmp_path):
+    torch.manual_seed(0)
+    model, x = (
+        nn.Sequential(torch.jit.trace(Block(), torch.ones(3, 4)), nn.Tanh()),
+        torch.randn(3, 4),
+    )
+    nodes = [("Gemm", ["x", "w", "b"], "g", {"transB": 1}), ("Tanh", ["g"], "t", {})]
+    nodes += [("Mul", ["t", "two"], "m", {}), ("Tanh", ["m"], "y", {})]
+    fc = model[0].fc
+    weights = [("w", fc.weight.detach().numpy()), ("b", fc.bias.detach().numpy())]
+    weights.append(("two", np.array(2.0, np.float32)))
+    truth = graph_truth(model, x, nodes, constants=weights)
+    assert truth.regions[0] == hook_truth.Region(("0",)), "in the traced block, or in what it calls"
+    assert truth.regions[3] == hook_truth.Region(("1",), True)
+
+
 def test_regions():
     region = hook_truth.Region(("a.b",))
     assert region.holds("a.b") and region.holds("a.b.c")

@@ -153,7 +153,7 @@ def test_a_node_that_carries_its_note_is_no_result():
     assert score.told(node("a", scopes=["", "encoder", "add"]))
     assert score.told(node("Identity_3", "Identity", outputs=["encoder.bias"]))
     assert not score.told(node("node_Add_3", outputs=["add_3"]))
-    assert not score.told(node("/Add")), "a name without a scope names no module"
+    assert score.told(node("/Add")), "a name without a scope says that it is the root's"
 
 
 def test_export_leaves_no_two_parameters_alike(tmp_path):

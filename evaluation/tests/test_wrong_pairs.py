@@ -8,11 +8,24 @@ import wrong_pairs
 
 
 def test_outcomes():
-    assert wrong_pairs.outcome(1, "error: another model", None) == "refused"
-    assert wrong_pairs.outcome(0, "warning: the trace fits badly", 0.9) == "flagged"
-    assert wrong_pairs.outcome(0, "", 0.1) == "flagged"
-    assert wrong_pairs.outcome(0, "", 0.9) == "silent"
-    assert wrong_pairs.outcome(0, "", None) == "silent"
+    assert wrong_pairs.outcome(1, "error: the trace is of another model", "") == "refused"
+    assert wrong_pairs.outcome(0, "m: warning: the trace may be of another model", "") == "flagged"
+    assert wrong_pairs.outcome(0, "", "doubtful") == "flagged"
+    assert wrong_pairs.outcome(0, "", "fits") == "silent"
+    assert wrong_pairs.outcome(0, "", "") == "silent"
+    assert wrong_pairs.outcome(0, "m: warning: the model says nothing", "") == "silent"
+
+
+def test_verdicts(tmp_path):
+    file = tmp_path / "ops.json"
+    assert wrong_pairs.verdict_of(file, "trace") == ""
+    fits = [
+        {"source": "trace", "verdict": "other model"},
+        {"source": "reference", "verdict": "fits"},
+    ]
+    file.write_text(json.dumps({"statistics": {"fit": fits}}))
+    assert wrong_pairs.verdict_of(file, "trace") == "other model"
+    assert wrong_pairs.verdict_of(file, "reference") == "fits"
 
 
 def test_there_are_132_pairs():
