@@ -11,6 +11,7 @@ back is a border of that call:
 
 What is ambiguous is left out, and counted by reason:
   unseen    a call none of whose outputs is a value of the graph (an optimizer fused it away)
+  nested    a call whose output an If or a Loop makes: the call lies in the node, not the node in the call
   equal     a tensor that several unrelated calls, or several nodes, made
   through   a call that gives back what it took
   open      a call with a way back from its output to something that it did not take: only its borders count
@@ -213,10 +214,14 @@ class HookTruth:
         constant = {i.name for i in self.graph.initializer}
         found = {i.name for i in self.graph.input} - constant
         for node in self.graph.node:
-            inner = [a for a in node.attribute if a.HasField("g") or a.graphs]
-            if inner or any(name in found for name in node.input):
+            if self._nests(node) or any(name in found for name in node.input):
                 found |= set(node.output)
         return found
+
+    @staticmethod
+    def _nests(node: onnx.NodeProto) -> bool:
+        """Whether a node has graphs inside: an If, a Loop."""
+        return any(a.HasField("g") or a.graphs for a in node.attribute)
 
     @staticmethod
     def _read(node: onnx.NodeProto) -> Iterator[str]:
@@ -285,7 +290,9 @@ class HookTruth:
                     continue
                 seen = True
                 emitters = self._emitters(array)
-                if i not in emitters:
+                if any(self._nests(self.graph.node[self.producer[n]]) for n in names):
+                    self.excluded["nested"] += 1
+                elif i not in emitters:
                     self.excluded["through"] += 1
                 elif len(names) > 1 or self._innermost(emitters) is None:
                     self.excluded["equal"] += 1
@@ -335,7 +342,7 @@ class HookTruth:
                 return None  # an input of the graph that the call did not take
             if node not in found:
                 found.add(node)
-                used = [n for n in self.graph.node[node].input if n in self.varying]
+                used = [n for n in self._read(self.graph.node[node]) if n in self.varying]
                 pending += [n for n in used if n not in stops and n not in self.lengths]
         return found
 

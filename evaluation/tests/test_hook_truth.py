@@ -259,6 +259,32 @@ def test_what_a_script_module_calls_is_not_seen(tmp_path):
     assert truth.regions[3] == hook_truth.Region(("1",), True)
 
 
+def test_an_if_is_not_inside_the_module_that_its_branch_calls():
+    from onnx import helper
+
+    class Branching(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.yes = Doubling()
+
+        def forward(self, x):
+            return self.yes(torch.sin(x))
+
+    out = helper.make_tensor_value_info("i", onnx.TensorProto.FLOAT, None)
+    inner = [helper.make_node("Exp", ["h"], ["e"]), helper.make_node("Mul", ["e", "three"], ["i"])]
+    branch = helper.make_graph(inner, "branch", [], [out])
+    nodes = [
+        ("Sin", ["x"], "h", {}),
+        ("ReduceMax", ["h"], "r", {"keepdims": 0}),
+        ("Less", ["r", "three"], "c", {}),
+        ("If", ["c"], "y", {"then_branch": branch, "else_branch": branch}),
+    ]
+    three = [("three", np.array(3.0, np.float32))]
+    truth = graph_truth(Branching(), torch.randn(3, 4), nodes, constants=three)
+    assert truth.excluded["nested"] >= 1
+    assert not [r for r in truth.regions if r and "yes" in r.paths]
+
+
 def test_regions():
     region = hook_truth.Region(("a.b",))
     assert region.holds("a.b") and region.holds("a.b.c")
