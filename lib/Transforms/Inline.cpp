@@ -37,6 +37,7 @@ private:
   void dropDomains();
   void inlineBlock(Block &block);
   void inlineCall(func::CallOp call, func::FuncOp function);
+  void restoreConstants(Block &body, DenseI64ArrayAttr passed);
   void inlineRegion(RegionOp region);
   void placeRest(Block &block, SmallVectorImpl<Operation *> &stayed);
   SmallVector<Operation *> originalOrder(Block &block);
@@ -45,6 +46,8 @@ private:
   void place(Block &body, DenseI64ArrayAttr order);
 
   llvm::MapVector<StringRef, func::FuncOp> outlined;
+  /// The constants of the flat block of which functions have copies.
+  llvm::DenseMap<int64_t, Operation *> constants;
   /// Where inlined ops were in the flat block.
   llvm::DenseMap<Operation *, int64_t> places;
 };
@@ -99,6 +102,12 @@ bool Inline::isOutlined(Operation *op) {
 
 void Inline::inlineBlock(Block &block) {
   bool changed = false;
+  constants.clear();
+  for (Operation &op : block)
+    if (auto number = op.getAttrOfType<IntegerAttr>(kConstantAttr)) {
+      constants.try_emplace(number.getInt(), &op);
+      op.removeAttr(kConstantAttr);
+    }
   // What comes out of a call is looked at next.
   for (auto it = block.begin(); it != block.end();) {
     Operation *op = &*it++;
@@ -124,12 +133,41 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
     return;
   SmallVector<Operation *> ops;
   for (Operation &op : opsBeforeLast(body))
-    if (!isOutlined(&op) && !isAbsentValue(&op))
+    if (!isOutlined(&op) && !isAbsentValue(&op) && !isSunkConstant(&op))
       ops.push_back(&op);
   SmallVector<int64_t> decoded = decodeOrder(order);
   if (decoded.size() == ops.size())
     for (auto [op, place] : llvm::zip(ops, decoded))
       places[op] = place;
+}
+
+/// Copies of constants become the originals again that the call passed, and
+/// the calls in the body say of them what this one did. Where an original is
+/// gone, its copy takes its place.
+void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
+  ArrayRef<int64_t> numbers =
+      passed ? passed.asArrayRef() : ArrayRef<int64_t>();
+  auto translated = [&](int64_t copy) {
+    return size_t(copy) < numbers.size() ? numbers[copy] : -1;
+  };
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    if (isSunkConstant(&op)) {
+      auto copy = op.getAttrOfType<IntegerAttr>(kSunkAttr);
+      Operation *original =
+          copy ? constants.lookup(translated(copy.getInt())) : nullptr;
+      op.removeAttr(kSunkAttr);
+      if (original && original->getResultTypes() == op.getResultTypes()) {
+        op.replaceAllUsesWith(original);
+        op.erase();
+      }
+    } else if (auto inner =
+                   op.getAttrOfType<DenseI64ArrayAttr>(kConstantsAttr)) {
+      op.setAttr(kConstantsAttr,
+                 DenseI64ArrayAttr::get(
+                     &getContext(),
+                     llvm::map_to_vector(inner.asArrayRef(), translated)));
+    }
+  }
 }
 
 /// Whether `type` says more than `other` of what may be one value.
@@ -158,6 +196,8 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
         applyDifference(op, originals[i]);
   }
   place(body, call->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr));
+  restoreConstants(body,
+                   call->getAttrOfType<DenseI64ArrayAttr>(kConstantsAttr));
 
   Operation *terminator = &body.back();
   // What the caller knows of the results may be more than what the body does.

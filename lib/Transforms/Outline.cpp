@@ -8,7 +8,8 @@
 //   %1 = call @Layer(%x, %w) {htp.tag = #htp.tag<"layer.0">}
 //
 // The pass decides which modules are cut out (here), where the cuts go
-// (lib/Hierarchy/Partition), and makes functions of them (OutlineBuilder).
+// (lib/Hierarchy/Partition), makes functions of them (OutlineBuilder), and moves
+// constants into these (SinkConstants).
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -20,6 +21,7 @@
 #include "Outlining/CallGraph.h"
 #include "Outlining/ModuleCalls.h"
 #include "Outlining/OutlineBuilder.h"
+#include "Outlining/SinkConstants.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -156,6 +158,8 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
         return signalPassFailure();
     if (fromFile)
       attachTagScopes(getOperation());
+    numSunk += sinkConstants(getOperation(), outliner.functions(), tree,
+                             maxConstantBytes);
     numFunctions += outliner.numFunctions;
     numCalls += outliner.numCalls;
     numSaved += outliner.numSaved;

@@ -109,8 +109,10 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     ```
 
     *Operands* are the activations, in the order of use, then the module's
-    parameters in the order of the module tree, then constants that other
-    modules use too. Constants that only the module uses live inside. A copy of
+    parameters in the order of the module tree, then what is different at each
+    call. *Constants* live inside: those that only the module uses, and of those
+    that others use too (shapes, axes, tables) a copy, where all calls pass
+    equal ones, so that shape inference sees them. A copy of
     a parameter (`Identity`, which exporters put between equal parameters that
     they store once) is a parameter: it stays outside. *Results* are what is
     used outside. *Names*: a function has the name of its class
@@ -150,6 +152,8 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
       "What a module becomes", [{::llvm::cl::values(
         clEnumValN(::htp::OutlineForm::Function, "function", "a function and a call"),
         clEnumValN(::htp::OutlineForm::Region, "region", "an htp.region around its ops"))}]>,
+    Option<"maxConstantBytes", "max-constant-bytes", "size_t", /*default=*/"1048576",
+      "A constant of more bytes, which others use too, stays an operand">,
     Option<"share", "share", "bool", /*default=*/"true",
       "One function for all modules of a class with equal bodies">,
     Option<"summary", "summary", "bool", /*default=*/"false",
@@ -159,6 +163,7 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     Statistic<"numFunctions", "functions", "Functions made">,
     Statistic<"numCalls", "calls", "Calls of modules">,
     Statistic<"numSaved", "ops-saved", "Ops saved by sharing functions">,
+    Statistic<"numSunk", "constants-inside", "Constants that all calls pass alike, now in the body">,
     Statistic<"numPulled", "ops-pulled-inside", "Ops of other modules that lay between a module's ops">,
     Statistic<"numHoisted", "ops-moved-outside", "Ops that modules of the same class share, moved out of the first of them">,
     Statistic<"numSplit", "modules-split", "Calls of modules that are not convex, and were split">,

@@ -37,6 +37,10 @@ bool isAbsentValue(Operation *op) {
          llvm::all_of(op->getAttrDictionary(), isNote);
 }
 
+bool isSunkConstant(Operation *op) {
+  return isConstant(op) && op->hasAttr(kSunkAttr);
+}
+
 //===----------------------------------------------------------------------===//
 // ModuleFrame
 //===----------------------------------------------------------------------===//
@@ -274,7 +278,7 @@ SmallVector<Operation *> recordedOps(Block &body) {
   SmallVector<Operation *> ops;
   for (Operation &op : opsBeforeLast(body))
     op.walk<WalkOrder::PreOrder>([&](Operation *inner) {
-      if (!isAbsentValue(inner))
+      if (!isAbsentValue(inner) && !isSunkConstant(inner))
         ops.push_back(inner);
     });
   return ops;

@@ -34,7 +34,8 @@ static bool isNodeOfFunction(Operation *op) {
   return !isInitializer(op) && !isTerminator(op) &&
          !isa<SymbolOpInterface>(op) &&
          !isa_and_nonnull<HTPDialect>(op->getDialect()) &&
-         !isAbsentValue(op); // onnx.NoValue
+         !isAbsentValue(op) && // onnx.NoValue
+         !isSunkConstant(op);
 }
 
 bool isNode(Operation *op) {

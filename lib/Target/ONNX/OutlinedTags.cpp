@@ -188,15 +188,23 @@ static void liftValueInfo(func::FuncOp graph) {
     graph->setAttr(kValueInfoAttr, infos);
 }
 
+/// What the record of an op is made of.
+static ArrayRef<StringLiteral> recordOf(Operation *op) {
+  static constexpr StringLiteral kOfCalls[] = {kOrderAttr, kOriginalsAttr,
+                                               kConstantsAttr};
+  static constexpr StringLiteral kOfConstants[] = {kConstantAttr, kSunkAttr};
+  if (isa<func::CallOp>(op))
+    return kOfCalls;
+  return isConstant(op) ? ArrayRef(kOfConstants) : ArrayRef<StringLiteral>();
+}
+
 bool hasCallRecord(Operation *op) {
-  return isa<func::CallOp>(op) &&
-         (op->hasAttr(kOrderAttr) || op->hasAttr(kOriginalsAttr));
+  return llvm::any_of(recordOf(op),
+                      [&](StringRef name) { return op->hasAttr(name); });
 }
 
 void describeCallRecord(Operation *op, MetadataSource::AddFn add) {
-  if (!isa<func::CallOp>(op))
-    return;
-  for (StringRef name : {kOrderAttr, kOriginalsAttr})
+  for (StringRef name : recordOf(op))
     if (Attribute attribute = op->getAttr(name))
       add(name, toText(attribute));
 }
@@ -254,6 +262,8 @@ void liftCallRecords(mlir::ModuleOp module) {
     return;
   SmallVector<std::pair<Operation *, func::FuncOp>> nodes;
   module->walk([&](Operation *op) {
+    for (StringRef name : recordOf(op))
+      lift(op, name);
     if (op->getName().getStringRef() != "onnx.Custom")
       return;
     auto it =
@@ -264,8 +274,8 @@ void liftCallRecords(mlir::ModuleOp module) {
   });
   for (auto [node, callee] : nodes) {
     func::CallOp call = makeCall(node, callee);
-    lift(call, kOrderAttr);
-    lift(call, kOriginalsAttr);
+    for (StringRef name : recordOf(call))
+      lift(call, name);
   }
 }
 

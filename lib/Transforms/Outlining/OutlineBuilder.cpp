@@ -441,6 +441,7 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
   function.setSymName(freeName(of));
   symbols.insert(function);
   made.insert(function);
+  inOrder.push_back(function);
   byHash[hash].push_back({function, of});
   ++numFunctions;
   call.setCallee(function.getSymName());

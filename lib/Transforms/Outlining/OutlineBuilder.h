@@ -24,6 +24,9 @@ public:
                             llvm::ArrayRef<Part> parts,
                             llvm::ArrayRef<ModuleCall> calls);
 
+  /// The functions made so far; those that call others come after these.
+  llvm::ArrayRef<mlir::func::FuncOp> functions() const { return inOrder; }
+
   size_t numFunctions = 0, numCalls = 0, numSaved = 0;
 
 private:
@@ -85,6 +88,7 @@ private:
   llvm::DenseMap<size_t, llvm::SmallVector<Made, 1>> byHash;
   llvm::StringMap<unsigned> variants;
   llvm::DenseSet<mlir::Operation *> made;
+  std::vector<mlir::func::FuncOp> inOrder;
 };
 
 } // namespace htp

@@ -12,6 +12,8 @@
 //   htp.originals  #htp.originals: for each op of the body (in walk order, the
 //                  last terminator left out), the names, tags and locations in
 //                  which this call differs from it
+//   htp.constants  for each constant that moved into the body, the original
+//                  that this call passed before (Outlining/SinkConstants.h)
 
 #ifndef HTP_DIALECT_HTP_IR_CALLRECORD_H
 #define HTP_DIALECT_HTP_IR_CALLRECORD_H
@@ -29,6 +31,11 @@ inline constexpr llvm::StringLiteral kOriginalsAttr = "htp.originals";
 /// function's body of which original it is.
 inline constexpr llvm::StringLiteral kPlaceAttr = "htp.place";
 inline constexpr llvm::StringLiteral kCopyAttr = "htp.copy";
+/// Constants that moved into functions: the number of an original, which of a
+/// function's copies this is, and which constants a call passed.
+inline constexpr llvm::StringLiteral kConstantAttr = "htp.constant";
+inline constexpr llvm::StringLiteral kSunkAttr = "htp.sunk";
+inline constexpr llvm::StringLiteral kConstantsAttr = "htp.constants";
 
 /// Makes a value out of nothing but its attributes.
 bool isConstant(mlir::Operation *op);
@@ -96,8 +103,11 @@ opsBeforeLast(mlir::Block &body) {
   return {body.begin(), std::prev(body.end())};
 }
 
-/// The ops that a record speaks of: all in `body`, but its terminator and what
-/// stands for absent values.
+/// Whether `op` is the copy of a constant, which inlining takes away again.
+bool isSunkConstant(mlir::Operation *op);
+
+/// The ops that a record speaks of: all in `body`, but its terminator, what
+/// stands for absent values, and copies of constants.
 llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
 
 /// Places as runs, and back.

@@ -25,7 +25,7 @@ bool isInitializer(mlir::Operation *op);
 
 /// Whether `op` is a node of the model, which has a tag: not a function or
 /// another symbol, not a terminator, not an initializer, not a placeholder for
-/// a missing value.
+/// a missing value, not a function's copy of a constant.
 bool isNode(mlir::Operation *op);
 
 /// Whether `op` is a node that must have a tag of its own. One that only says

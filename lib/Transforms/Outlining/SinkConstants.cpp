@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SinkConstants.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "ModuleCalls.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace htp {
+
+namespace {
+
+class ConstantSinker {
+public:
+  ConstantSinker(mlir::ModuleOp module, const ModuleTree &tree, size_t maxBytes)
+      : builder(module.getContext()), tree(tree), maxBytes(maxBytes) {
+    module->walk([&](func::CallOp call) {
+      callsOf[call.getCalleeAttr().getAttr()].push_back(call);
+    });
+  }
+
+  size_t sinkInto(func::FuncOp function);
+
+private:
+  bool isCandidate(Value value) const;
+  bool isPassedAlike(ArrayRef<func::CallOp> calls, unsigned argument) const;
+  ElementsAttr contentsPassed(Value value) const;
+  bool runsOften(BlockArgument argument) const;
+  Operation *copyInto(Block &body, Operation *constant, int64_t index);
+  int64_t numberOf(Operation *constant);
+
+  Builder builder;
+  const ModuleTree &tree;
+  const size_t maxBytes;
+  llvm::DenseMap<Attribute, SmallVector<func::CallOp>> callsOf;
+  int64_t numOriginals = 0;
+};
+
+} // namespace
+
+/// What a constant holds, if it is one tensor.
+static ElementsAttr contentsOf(Operation *op) {
+  return dyn_cast_or_null<ElementsAttr>(op->getAttr("value"));
+}
+
+/// Whether `value` is a constant that a body may hold: no parameter of a
+/// module, and small.
+bool ConstantSinker::isCandidate(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isConstant(op) || isAbsentValue(op) || op->getNumResults() != 1)
+    return false;
+  ElementsAttr contents = contentsOf(op);
+  if (!contents || !parameterPath(value, tree).empty())
+    return false;
+  auto type = cast<ShapedType>(contents.getType());
+  if (!type.getElementType().isIntOrFloat())
+    return type.getNumElements() <= 1;
+  size_t bits = type.getElementTypeBitWidth();
+  return type.getNumElements() * ((bits + 7) / 8) <= maxBytes;
+}
+
+/// The bytes of a tensor, wherever they are.
+static bool haveSameContents(ElementsAttr one, ElementsAttr other) {
+  if (one == other)
+    return true;
+  if (one.getShapedType() != other.getShapedType())
+    return false;
+  SmallVector<char> left, right;
+  auto a = getTensorBytes(one, left), b = getTensorBytes(other, right);
+  return a && b && *a == *b;
+}
+
+bool ConstantSinker::isPassedAlike(ArrayRef<func::CallOp> calls,
+                                   unsigned argument) const {
+  Value first = func::CallOp(calls.front()).getOperand(argument);
+  if (!isCandidate(first))
+    return false;
+  ElementsAttr contents = contentsOf(first.getDefiningOp());
+  return llvm::all_of(calls.drop_front(), [&](func::CallOp call) {
+    Value other = call.getOperand(argument);
+    return other == first ||
+           (isCandidate(other) && other.getType() == first.getType() &&
+            haveSameContents(contents, contentsOf(other.getDefiningOp())));
+  });
+}
+
+/// The constant that `value` stands for, where it is an argument the one that
+/// all callers pass, or null.
+ElementsAttr ConstantSinker::contentsPassed(Value value) const {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return isCandidate(value) ? contentsOf(value.getDefiningOp())
+                              : ElementsAttr();
+  auto function =
+      dyn_cast_or_null<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto found =
+      function ? callsOf.find(function.getSymNameAttr()) : callsOf.end();
+  if (found == callsOf.end())
+    return {};
+  ElementsAttr first;
+  for (func::CallOp call : found->second) {
+    ElementsAttr passed =
+        contentsPassed(call.getOperand(argument.getArgNumber()));
+    if (!passed || (first && !haveSameContents(first, passed)))
+      return {};
+    first = passed;
+  }
+  return first;
+}
+
+/// Whether code that reads `argument` runs more than once, always with the same
+/// contents. Then those are a table; what is read once may be a weight of which
+/// nobody knows the name.
+bool ConstantSinker::runsOften(BlockArgument argument) const {
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto found = callsOf.find(function.getSymNameAttr());
+  if (found == callsOf.end() || !contentsPassed(argument))
+    return false;
+  if (found->second.size() > 1)
+    return true;
+  return !argument.use_empty() &&
+         llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+           auto call = dyn_cast<func::CallOp>(use.getOwner());
+           auto callee =
+               call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                          call, call.getCalleeAttr())
+                    : func::FuncOp();
+           return callee && !callee.isExternal() &&
+                  runsOften(callee.getArgument(use.getOperandNumber()));
+         });
+}
+
+/// Whether a tensor looks like what a module learns: many numbers that are no
+/// sizes, axes or bounds.
+static bool isLikeWeight(ElementsAttr contents) {
+  constexpr int64_t kFew = 8; // the factors of a Resize are so many
+  return isa<FloatType>(contents.getElementType()) &&
+         contents.getNumElements() > kFew;
+}
+
+/// A constant of the body's own: what made the original an initializer, and
+/// what is said of that, stays with the original.
+Operation *ConstantSinker::copyInto(Block &body, Operation *constant,
+                                    int64_t index) {
+  Operation *copy = constant->clone();
+  for (NamedAttribute attribute :
+       llvm::to_vector(copy->getDiscardableAttrs()))
+    if (attribute.getName() != kOutputNamesAttr)
+      copy->removeDiscardableAttr(attribute.getName());
+  copy->removeAttr(kInitializerAttr);
+  copy->setAttr(kSunkAttr, builder.getI64IntegerAttr(index));
+  copy->setAttr(kTagAttr, TagAttr::get(builder.getStringAttr(""), 0));
+  copy->setLoc(stripScopes(constant->getLoc()));
+  body.push_front(copy);
+  return copy;
+}
+
+/// Which constant of the function around it this is: the number of an original,
+/// or of a copy among those of the function's body.
+int64_t ConstantSinker::numberOf(Operation *constant) {
+  if (auto copy = constant->getAttrOfType<IntegerAttr>(kSunkAttr))
+    return copy.getInt();
+  auto number = constant->getAttrOfType<IntegerAttr>(kConstantAttr);
+  if (!number) {
+    number = builder.getI64IntegerAttr(numOriginals++);
+    constant->setAttr(kConstantAttr, number);
+  }
+  return number.getInt();
+}
+
+size_t ConstantSinker::sinkInto(func::FuncOp function) {
+  auto found = callsOf.find(function.getSymNameAttr());
+  if (found == callsOf.end())
+    return 0;
+  ArrayRef<func::CallOp> calls = found->second;
+  Block &body = function.front();
+  llvm::BitVector sunk(body.getNumArguments());
+  std::vector<SmallVector<int64_t>> passed(calls.size());
+  SmallVector<Operation *> copies;
+  for (unsigned argument : llvm::seq(body.getNumArguments())) {
+    if (!isPassedAlike(calls, argument))
+      continue;
+    Operation *constant =
+        func::CallOp(calls.front()).getOperand(argument).getDefiningOp();
+    // Of a copy that was already decided.
+    if (!constant->hasAttr(kSunkAttr) && isLikeWeight(contentsOf(constant)) &&
+        !runsOften(body.getArgument(argument)))
+      continue;
+    Operation *copy = copyInto(body, constant, copies.size());
+    body.getArgument(argument).replaceAllUsesWith(copy->getResult(0));
+    for (auto [call, numbers] : llvm::zip(calls, passed))
+      numbers.push_back(numberOf(
+          func::CallOp(call).getOperand(argument).getDefiningOp()));
+    copies.push_back(copy);
+    sunk.set(argument);
+  }
+  if (copies.empty())
+    return 0;
+  (void)function.eraseArguments(sunk);
+  for (auto [call, numbers] : llvm::zip(calls, passed)) {
+    Operation *op = func::CallOp(call);
+    op->eraseOperands(sunk);
+    op->setAttr(kConstantsAttr, builder.getDenseI64ArrayAttr(numbers));
+  }
+  return copies.size();
+}
+
+size_t sinkConstants(mlir::ModuleOp module, ArrayRef<func::FuncOp> functions,
+                     const ModuleTree &tree, size_t maxBytes) {
+  ConstantSinker sinker(module, tree, maxBytes);
+  size_t count = 0;
+  // Callers first: what sinks into one of them may sink deeper.
+  for (func::FuncOp function : llvm::reverse(functions))
+    count += sinker.sinkInto(function);
+  // A copy that only the functions within needed.
+  for (func::FuncOp function : functions)
+    for (Operation &op : llvm::make_early_inc_range(function.front()))
+      if (op.hasAttr(kSunkAttr) && op.use_empty())
+        op.erase();
+  return count;
+}
+
+} // namespace htp
