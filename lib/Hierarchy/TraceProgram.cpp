@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/xxhash.h"
 
+#include <limits>
+
 using namespace htp;
 
 static ElementKind elementKind(llvm::StringRef dtype) {
@@ -178,7 +180,7 @@ void Builder::addOp(const TraceOp &op) {
   Program::Step step;
   step.kind = op.kind;
   step.module = op.module;
-  step.call = op.call;
+  step.call = std::min<int64_t>(op.call, std::numeric_limits<int32_t>::max());
   read(op.inputs, step);
   // A body sees the values around it; what it makes goes on through the op.
   for (const TraceBlock &block : op.blocks) {

@@ -63,9 +63,7 @@ struct TraceBlock {
 
 /// A trace.
 struct Trace {
-  std::string producer; ///< the program that wrote it
-  std::string source;   ///< "torchscript" or "export"; may be empty
-  ModuleTree tree;
+  ModuleTree tree; ///< and who wrote the trace
   std::vector<TraceValue> inputs;
   std::vector<TraceArgument> outputs;
   std::vector<TraceOp> ops;

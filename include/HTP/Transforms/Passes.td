@@ -211,6 +211,8 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
   let options = [
     Option<"trace", "trace", "std::string", /*default=*/"",
            "The trace: trace.json, or a .pt or .pt2 archive">,
+    Option<"force", "force", "bool", /*default=*/"false",
+           "Go on, with a warning, where the trace is of another model">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes tagged by alignment">,
@@ -236,6 +238,8 @@ def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
   let options = [
     Option<"reference", "reference", "std::string", /*default=*/"",
            "The tagged model: ONNX, MLIR text or bytecode">,
+    Option<"force", "force", "bool", /*default=*/"false",
+           "Go on, with a warning, where the reference is of another model">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes that took over a tag">,
