@@ -182,6 +182,8 @@ void Builder::addOp(const TraceOp &op) {
   step.module = op.module;
   step.call = std::min<int64_t>(op.call, std::numeric_limits<int32_t>::max());
   read(op.inputs, step);
+  if (onlyHandsOn(op))
+    step.parameters.clear();
   // A body sees the values around it; what it makes goes on through the op.
   for (const TraceBlock &block : op.blocks) {
     for (const TraceValue &input : block.inputs)

@@ -6,9 +6,9 @@
 // CHECK-LABEL: func @wrong_notes
 func.func @wrong_notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["a.l.weight"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
-  // CHECK: "t.Gemm"{{.*}}htp.tag = #htp.tag<"a.l", evidence = "parameter", confidence = 8.500000e-01, {{.*}}contexts = [#htp.context<"", evidence = "metadata", confidence = 1.000000e-01>]>
+  // CHECK: "t.Gemm"{{.*}}htp.tag = #htp.tag<"a.l", evidence = "parameter", confidence = 0.85, {{.*}}contexts = [#htp.context<"", evidence = "metadata", confidence = 0.1>]>
   %0 = "t.Gemm"(%x, %w) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'linear']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'aten.linear.default']"]]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"", evidence = "metadata", confidence = 5.000000e-01
+  // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"", evidence = "metadata", confidence = 0.5
   %1 = "t.Relu"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'relu']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'aten.relu.default']"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }

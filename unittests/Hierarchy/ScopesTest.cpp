@@ -111,7 +111,8 @@ TEST(Scopes, ATreeFromScopes) {
     paths.push_back(module.path);
   EXPECT_EQ(paths,
             (std::vector<std::string>{
-                "", "model.decoder", "model.decoder.layers.0",
+                "", "model", "model.decoder", "model.decoder.layers",
+                "model.decoder.layers.0",
                 "model.decoder.layers.0.fc", "model.decoder.layers.0.act",
                 "model.decoder.stem", "model.decoder.stem.0", "head"}));
   EXPECT_EQ(tree[*tree.find("model.decoder.layers.0.act")].calls, 2);

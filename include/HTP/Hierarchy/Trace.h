@@ -72,6 +72,15 @@ struct Trace {
   static llvm::Expected<Trace> parse(llvm::StringRef json);
 };
 
+/// Whether an op only hands its operands on to its bodies, which name them
+/// themselves (torch.cond): it does not read them.
+inline bool onlyHandsOn(const TraceOp &op) {
+  return !op.blocks.empty() &&
+         llvm::all_of(op.blocks, [](const TraceBlock &block) {
+           return block.inputs.empty();
+         });
+}
+
 /// Calls `visit` for the argument and everything in it, lists inside lists
 /// included.
 void forEachArgument(llvm::ArrayRef<TraceArgument> arguments,

@@ -230,8 +230,16 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
 // Answers
 //===----------------------------------------------------------------------===//
 
-bool DirectEvidence::sameModule(const Claim &a, const Claim &b) const {
-  return tree[a.where.module].canonical == tree[b.where.module].canonical;
+/// Whether notes and parameters of a node can both be right.
+bool DirectEvidence::agree(Operation *op, const Claim &notes,
+                           const Claim &parameter) const {
+  if (tree[notes.where.module].canonical ==
+      tree[parameter.where.module].canonical)
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return parameters.find(operand) &&
+           parameters.mayStandFor(operand, notes.where.module);
+  });
 }
 
 void DirectEvidence::countNotes(mlir::ModuleOp module) {
@@ -239,7 +247,7 @@ void DirectEvidence::countNotes(mlir::ModuleOp module) {
     std::optional<Claim> notes = fromNotes(op),
                          parameter = notes ? fromParameters(op) : std::nullopt;
     if (parameter)
-      ++(sameModule(*notes, *parameter) ? notesRight : notesWrong);
+      ++(agree(op, *notes, *parameter) ? notesRight : notesWrong);
   });
 }
 
@@ -251,7 +259,7 @@ bool DirectEvidence::notesAreReliable() const {
 /// Notes against the parameters of the same node. The exporter's notes are lost
 /// where it runs a part of the model in another way (control flow, autocast);
 /// the parameters are not.
-void DirectEvidence::weigh(std::optional<Claim> &notes,
+void DirectEvidence::weigh(Operation *op, std::optional<Claim> &notes,
                            std::optional<Claim> &parameter) const {
   if (!notes)
     return;
@@ -260,7 +268,7 @@ void DirectEvidence::weigh(std::optional<Claim> &notes,
       notes->confidence = kUnreliableNotes;
     return;
   }
-  if (sameModule(*notes, *parameter))
+  if (agree(op, *notes, *parameter))
     return;
   bool mayRead = !trace && notesAreReliable() &&
                  tree[parameter->where.module].parent == notes->where.module;
@@ -280,7 +288,7 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
       all.push_back(*claim);
   };
   std::optional<Claim> notes = fromNotes(op), parameter = fromParameters(op);
-  weigh(notes, parameter);
+  weigh(op, notes, parameter);
   bool contradicted = notes && notes->confidence == kContradicted;
   if (contradicted)
     add(parameter);

@@ -65,8 +65,10 @@ private:
   void indexRepeatedReaders(mlir::ModuleOp module);
   void countNotes(mlir::ModuleOp module);
   bool notesAreReliable() const;
-  bool sameModule(const Claim &a, const Claim &b) const;
-  void weigh(std::optional<Claim> &notes, std::optional<Claim> &parameter) const;
+  bool agree(mlir::Operation *op, const Claim &notes,
+             const Claim &parameter) const;
+  void weigh(mlir::Operation *op, std::optional<Claim> &notes,
+             std::optional<Claim> &parameter) const;
   int64_t callOf(mlir::Operation *op, const ParameterValue &parameter,
                  ModuleId module) const;
 };
