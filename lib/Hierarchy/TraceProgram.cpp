@@ -21,6 +21,14 @@ static ElementKind elementKind(llvm::StringRef dtype) {
   return dtype.contains("float") ? ElementKind::Float : ElementKind::Unknown;
 }
 
+/// The number at the end of "float32", "int8"; 0 where there is none.
+static unsigned elementBits(llvm::StringRef dtype) {
+  unsigned bits = 0;
+  dtype.drop_while([](char c) { return c < '0' || c > '9'; })
+      .getAsInteger(10, bits);
+  return bits;
+}
+
 /// What only passes a value on: no exporter makes a node of it.
 static bool isWire(llvm::StringRef kind) {
   return llvm::StringSwitch<bool>(kind)
@@ -116,6 +124,7 @@ void Builder::addParameters() {
       added.content.shape.assign(parameter.shape.begin(),
                                  parameter.shape.end());
       added.content.kind = elementKind(parameter.dtype);
+      added.content.bits = elementBits(parameter.dtype);
       parameters[added.path] = program.parameters.size();
       program.parameters.push_back(std::move(added));
     }

@@ -76,6 +76,7 @@ void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
     fit.parametersFound = result.parametersFound;
   }
   fit.countSizes(program, model.graph);
+  fit.compareContents(program, model.graph);
   for (auto [node, placed] : llvm::zip(model.graph.nodes, result.nodes)) {
     ++fit.nodes;
     fit.named += node.prior.module > int32_t(ModuleTree::root());

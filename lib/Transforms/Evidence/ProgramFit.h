@@ -20,12 +20,19 @@ struct ProgramFit {
   /// something, and those that have a partner of the same size in the other.
   /// Sizes outlive rounding, quantization and the loss of all names.
   size_t tensors = 0, tensorsFound = 0, constants = 0, constantsFound = 0;
+  /// Parameters that no other one of the program equals and that have a partner
+  /// of the same size and type in the model, and those with the same contents.
+  size_t compared = 0, equal = 0;
+  /// The program has norms, which exporters fold into what comes before them:
+  /// then contents change.
+  bool mayFold = false;
   /// Nodes of the model, those whose names or notes place them, and those that
   /// the program explains: a step emits such a node, fed by its neighbours'.
   size_t nodes = 0, named = 0, explained = 0;
   double logLikelihood = 0; ///< of all nodes
 
   void countSizes(const Program &program, const Graph &graph);
+  void compareContents(const Program &program, const Graph &graph);
 
   /// Mean log-likelihood of a node.
   double likelihood() const { return nodes ? logLikelihood / nodes : 0; }
