@@ -59,11 +59,14 @@ void ProgramFit::compareContents(const Program &program, const Graph &graph) {
       ++times[parameter.content.values];
   llvm::DenseSet<std::pair<int64_t, unsigned>> types;
   llvm::DenseSet<uint64_t> present;
-  for (const TensorContent &content : graph.constants)
+  for (const TensorContent &content : graph.constants) {
+    quantized += content.elements >= kLeastElements && content.bits &&
+                 content.bits <= 8 && content.kind == ElementKind::Integer;
     if (isLarge(content)) {
       types.insert({content.elements, content.bits});
       present.insert(content.values);
     }
+  }
   for (const Program::Parameter &parameter : program.parameters) {
     const TensorContent &content = parameter.content;
     if (parameter.joined || !isLarge(content) || times[content.values] > 1 ||
@@ -72,7 +75,7 @@ void ProgramFit::compareContents(const Program &program, const Graph &graph) {
     ++compared;
     equal += present.contains(content.values);
   }
-  mayFold |= llvm::any_of(program.steps, [](const Program::Step &step) {
+  norms = llvm::count_if(program.steps, [](const Program::Step &step) {
     return EmissionTable::get().canonical(step.kind) == "batch_norm";
   });
 }
@@ -90,7 +93,8 @@ ProgramFit::Verdict ProgramFit::verdict() const {
     return Verdict::Fits; // there is nothing to compare
   double byParameter = share(parametersFound, parameters),
          byName = share(named, nodes);
-  bool otherContents = compared >= kEnough && !mayFold &&
+  bool otherContents = compared >= kEnough && compared - equal > 2 * norms &&
+                       quantized * 4 < constants &&
                        share(equal, compared) < kSameContents;
   bool sizesTold = tensors && constants;
   double bySize = sizesTold ? share(constantsFound, constants) : 0;

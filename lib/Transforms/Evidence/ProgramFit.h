@@ -23,9 +23,9 @@ struct ProgramFit {
   /// Parameters that no other one of the program equals and that have a partner
   /// of the same size and type in the model, and those with the same contents.
   size_t compared = 0, equal = 0;
-  /// The program has norms, which exporters fold into what comes before them:
-  /// then contents change.
-  bool mayFold = false;
+  /// Norms of the program, which exporters fold into what comes before them:
+  /// its weight and its bias then change. And tensors that were quantized.
+  size_t norms = 0, quantized = 0;
   /// Nodes of the model, those whose names or notes place them, and those that
   /// the program explains: a step emits such a node, fed by its neighbours'.
   size_t nodes = 0, named = 0, explained = 0;
