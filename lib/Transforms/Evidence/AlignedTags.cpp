@@ -77,6 +77,9 @@ void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
   }
   fit.countSizes(program, model.graph);
   fit.compareContents(program, model.graph);
+  // Of a reference only tensors that the model has the size of were read.
+  if (program.sameNames)
+    fit.parameters = std::max(fit.parameters, fit.tensors);
   for (auto [node, placed] : llvm::zip(model.graph.nodes, result.nodes)) {
     ++fit.nodes;
     fit.named += node.prior.module > int32_t(ModuleTree::root());

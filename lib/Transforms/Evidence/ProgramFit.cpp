@@ -93,14 +93,17 @@ ProgramFit::Verdict ProgramFit::verdict() const {
     return Verdict::Fits; // there is nothing to compare
   double byParameter = share(parametersFound, parameters),
          byName = share(named, nodes);
+  bool isQuantized = quantized * 4 >= constants && quantized;
   bool otherContents = compared >= kEnough && compared - equal > 2 * norms &&
-                       quantized * 4 < constants &&
-                       share(equal, compared) < kSameContents;
+                       !isQuantized && share(equal, compared) < kSameContents;
   bool sizesTold = tensors && constants;
   double bySize = sizesTold ? share(constantsFound, constants) : 0;
+  // Close relatives call their modules by the same names.
+  bool otherSizes = tensors >= kEnough && constants >= kEnough &&
+                    !isQuantized && byParameter < kHalf && bySize < kHalf;
   if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
     return Verdict::Other;
-  if (otherContents)
+  if (otherContents || otherSizes)
     return Verdict::Doubtful;
   if (byParameter < kHalf && byName < kHalf && bySize < kOwnSizes)
     return Verdict::Doubtful;
