@@ -131,8 +131,8 @@ void ExportTreeBuilder::addParameters(ArrayRef<StringRef> names) {
     auto owner = byPath.find(path);
     if (owner == byPath.end()) {
       StringRef around = path.contains('.') ? path.rsplit('.').first : "";
-      bool broken = path.starts_with(".") || path.ends_with(".") ||
-                    path.contains("..");
+      bool broken =
+          path.starts_with(".") || path.ends_with(".") || path.contains("..");
       if (broken || (!around.empty() && byPath.contains(around)))
         continue;
       owner = byPath.try_emplace(path, modules.size()).first;

@@ -53,8 +53,8 @@ static void addContainers(std::vector<Module> &modules) {
   all.reserve(modules.size());
   for (Module &module : modules) {
     SmallVector<StringRef> missing;
-    StringRef start = hasEmptyComponent(module.path) ? StringRef()
-                                                     : StringRef(module.path);
+    StringRef start =
+        hasEmptyComponent(module.path) ? StringRef() : StringRef(module.path);
     for (StringRef path = parentPath(start);
          !path.empty() && known.insert(path).second; path = parentPath(path))
       missing.push_back(path);

@@ -193,8 +193,8 @@ bool Reader::readBlock(const JSONValue &value, TraceBlock &block, Path path) {
 //===----------------------------------------------------------------------===//
 
 /// The one module within `around` that owns all parameters that an op reads.
-static std::optional<ModuleId> ownerWithin(const Trace &trace, const TraceOp &op,
-                                           ModuleId around) {
+static std::optional<ModuleId> ownerWithin(const Trace &trace,
+                                           const TraceOp &op, ModuleId around) {
   std::optional<ModuleId> owner;
   bool several = false;
   forEachArgument(op.inputs, [&](const TraceArgument &argument) {

@@ -218,7 +218,9 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     ++nodes;
     TagAttr before = getTag(op), stored = embeddedTag(op);
     // The user's word stands, whatever else becomes known.
-    TagAttr given = isGiven(before) ? before : isGiven(stored) ? stored : before;
+    TagAttr given = isGiven(before)   ? before
+                    : isGiven(stored) ? stored
+                                      : before;
     if (isGiven(given) && tree.contains(given.getPath())) {
       ++tagged;
       tagger.setTag(op, withKnownContexts(given, tree), evidence.sources(op));
@@ -241,7 +243,8 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     }
   });
   if (lost)
-    module.emitWarning() << lost << " overrides of an earlier run name modules "
+    module.emitWarning() << lost
+                         << " overrides of an earlier run name modules "
                             "that are not in the tree, the first is '"
                          << firstLost.getValue() << "'; they are dropped";
   attachParameters(paths, evidence.getParameters());

@@ -180,7 +180,8 @@ void ResolveContamination::doubtOthersParameters() {
     if (!tag || tag.getConfidenceValue() <= kMost ||
         tag.getEvidence() == "override" || isCopy(op))
       return;
-    std::optional<ModuleId> owner = owners.of(op), own = tree.find(tag.getPath());
+    std::optional<ModuleId> owner = owners.of(op),
+                            own = tree.find(tag.getPath());
     if (!owner || !own || tree[*own].canonical == *owner)
       return;
     SmallVector<ContextAttr> contexts(tag.getContexts());

@@ -84,9 +84,9 @@ struct Producer {
 /// thousands of levels is as good as any other.
 ///
 /// Modules that only hold others (a ModuleList never runs) are often not given:
-/// `create` adds those that lie on the path of a module, with no calls. A module
-/// object that is reachable by several paths has one node for each of them;
-/// `Module::canonical` says which of them is the first.
+/// `create` adds those that lie on the path of a module, with no calls. A
+/// module object that is reachable by several paths has one node for each of
+/// them; `Module::canonical` says which of them is the first.
 class ModuleTree {
 public:
   /// A tree of a root alone, whose class is not known.

@@ -93,9 +93,8 @@ Frames::Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules) {
       // lies in the first call of the root, so that any two frames have one in
       // common: a trace may count several calls of the root.
       Index parent =
-          above >= 0
-              ? of(above, int64_t(call) * counts[above] / counts[module])
-              : (list.empty() ? -1 : 0);
+          above >= 0 ? of(above, int64_t(call) * counts[above] / counts[module])
+                     : (list.empty() ? -1 : 0);
       list.push_back({module, parent, parent < 0 ? 0 : list[parent].depth + 1});
     }
   }

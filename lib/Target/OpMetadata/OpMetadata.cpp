@@ -104,8 +104,8 @@ void OpMetadataWriter::writeModule(ModuleId id) {
 /// How well a trace or a reference fits the model, where one was given.
 void OpMetadataWriter::writeFit() {
   HierarchyOp hierarchy = findHierarchy(graph.model());
-  auto fits = hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr)
-                        : ArrayAttr();
+  auto fits =
+      hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr) : ArrayAttr();
   if (!fits)
     return;
   json.attributeArray("fit", [&] {

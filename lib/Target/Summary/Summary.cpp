@@ -78,8 +78,8 @@ static std::string percent(double share) {
 /// How well a trace or a reference fits, where one was given.
 static void printFit(const TaggedGraph &graph, raw_ostream &os) {
   HierarchyOp hierarchy = findHierarchy(graph.model());
-  auto fits = hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr)
-                        : ArrayAttr();
+  auto fits =
+      hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr) : ArrayAttr();
   if (!fits)
     return;
   for (auto figures : fits.getAsRange<DictionaryAttr>()) {

@@ -236,6 +236,11 @@ bool DirectEvidence::agree(Operation *op, const Claim &notes,
   if (tree[notes.where.module].canonical ==
       tree[parameter.where.module].canonical)
     return true;
+  // Without a trace tied parameters are known by one name only: a module that
+  // holds no others reads one of its own, whatever that is called here.
+  if (!trace && tree.children(notes.where.module).empty() &&
+      tree[notes.where.module].parameters.empty())
+    return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return parameters.find(operand) &&
            parameters.mayStandFor(operand, notes.where.module);

@@ -121,8 +121,8 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
     add(key, builder.getI64IntegerAttr(value));
   };
   Verdict answer = verdict();
-  add("source", builder.getStringAttr(evidence == "alignment" ? "trace"
-                                                              : evidence));
+  add("source",
+      builder.getStringAttr(evidence == "alignment" ? "trace" : evidence));
   count("parameters", parameters);
   count("parameters_found", parametersFound);
   count("tensors", tensors);
@@ -136,10 +136,10 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
   count("nodes_explained", explained);
   add("likelihood", builder.getF64FloatAttr(likelihood()));
   add("likelihood_of_fitting", builder.getF64FloatAttr(kFitting));
-  add("verdict", builder.getStringAttr(answer == Verdict::Fits ? "fits"
-                                       : answer == Verdict::Doubtful
-                                           ? "doubtful"
-                                           : "other model"));
+  add("verdict",
+      builder.getStringAttr(answer == Verdict::Fits       ? "fits"
+                            : answer == Verdict::Doubtful ? "doubtful"
+                                                          : "other model"));
   if (HierarchyOp hierarchy = findHierarchy(module)) {
     SmallVector<Attribute> all;
     if (auto before = hierarchy->getAttrOfType<ArrayAttr>(kFitAttr))
@@ -162,8 +162,7 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
     error.attachNote() << "the option force goes on all the same";
     return error;
   }
-  module.emitWarning() << name
-                       << (answer == Verdict::Other ? " is" : " may be")
+  module.emitWarning() << name << (answer == Verdict::Other ? " is" : " may be")
                        << " of another model: " << found;
   return success();
 }

@@ -66,7 +66,8 @@ LogicalResult UserDecisions::loadOverrides(StringRef path) {
     if (unknown++ == 0)
       first = "node '" + node + "': " + message;
   }
-  forEachNode(module, [&](Operation *op) { nodeNames.insert(getNodeName(op)); });
+  forEachNode(module,
+              [&](Operation *op) { nodeNames.insert(getNodeName(op)); });
   if (unknown == 0)
     return success();
   return module.emitError("overrides '")
