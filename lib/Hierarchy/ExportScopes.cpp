@@ -121,13 +121,23 @@ void ExportTreeBuilder::add(const ExportScope &scope) {
   }
 }
 
+/// A module that no note names never ran, as far as the exporter knows. Where a
+/// module right around it ran, that one may read its parameters (an attention
+/// those of its projection); otherwise the exporter lost track of it.
 void ExportTreeBuilder::addParameters(ArrayRef<StringRef> names) {
   for (StringRef name : names) {
     size_t dot = name.rfind('.');
-    auto owner =
-        byPath.find(dot == StringRef::npos ? "" : name.take_front(dot));
-    if (owner == byPath.end())
-      continue;
+    StringRef path = dot == StringRef::npos ? "" : name.take_front(dot);
+    auto owner = byPath.find(path);
+    if (owner == byPath.end()) {
+      StringRef around = path.contains('.') ? path.rsplit('.').first : "";
+      bool broken =
+          path.starts_with(".") || path.ends_with(".") || path.contains("..");
+      if (broken || (!around.empty() && byPath.contains(around)))
+        continue;
+      owner = byPath.try_emplace(path, modules.size()).first;
+      modules.emplace_back().path = path.str();
+    }
     Parameter &parameter = modules[owner->second].parameters.emplace_back();
     parameter.name = name.drop_front(dot + 1).str();
   }

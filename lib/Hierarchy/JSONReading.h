@@ -134,6 +134,9 @@ bool readList(const JSONObject &object, StringLiteral key, bool required,
   return true;
 }
 
+/// Reads the object `producer` of a trace or a tree.
+bool readProducer(const JSONValue &value, Producer &producer, Path path);
+
 /// Reads the array `modules` of `object`. `found` gets what an error is about
 /// where its message does not say it. A trace knows every class; a tree that
 /// was made from names does not.

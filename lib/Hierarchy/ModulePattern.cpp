@@ -108,8 +108,9 @@ Expected<std::vector<ModuleId>> findModules(const ModuleTree &tree,
       names.push_back(tags[id]);
     return notFound("no module has the tag '" + text + "'", text, names);
   }
-  if (std::optional<ModuleId> id = tree.find(text))
-    return std::vector<ModuleId>{*id};
+  // Nodes belong to a shared module under its first name.
+  if (std::optional<ModuleId> id = tree.resolve(text))
+    return std::vector<ModuleId>{tree[*id].canonical};
   std::vector<StringRef> paths;
   for (const Module &module : tree.all())
     paths.push_back(module.path);
@@ -122,9 +123,13 @@ Expected<std::vector<ModuleId>> findModules(const ModuleTree &tree,
     return joinErrors(createStringError("'" + text + "' is no valid pattern"),
                       glob.takeError());
   std::vector<ModuleId> found;
+  std::vector<bool> seen(tree.size());
   for (ModuleId id : tree.ids())
-    if (glob->matches(tree[id].path))
-      found.push_back(id);
+    if (ModuleId canonical = tree[id].canonical;
+        !seen[canonical] && glob->matches(tree[id].path)) {
+      seen[canonical] = true;
+      found.push_back(canonical);
+    }
   if (found.empty())
     return createStringError("no module's path matches '" + text +
                              "' ('*' "

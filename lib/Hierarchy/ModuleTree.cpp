@@ -2,6 +2,7 @@
 
 #include "HTP/Hierarchy/ModuleTree.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
 using namespace llvm;
@@ -19,6 +20,9 @@ std::string joinPath(StringRef module, StringRef name) {
   return module.empty() ? name.str() : (module + "." + name).str();
 }
 
+/// By how much a path may grow as aliases in it are replaced.
+static constexpr size_t kLongestDetour = 4096;
+
 static Error malformed(const Twine &message) {
   return createStringError(message);
 }
@@ -31,10 +35,45 @@ static StringRef parentPath(StringRef path) {
 
 ModuleTree::ModuleTree() : modules(1), childBegin(2, 0) { byPath[""] = 0; }
 
+static bool hasEmptyComponent(StringRef path) {
+  return path.starts_with(".") || path.ends_with(".") || path.contains("..");
+}
+
+/// Adds the modules that are missing on the way to others, each right before
+/// the first of those. Nothing is known of them but that they never ran; they
+/// are taken for containers of torch.nn, which tags leave out.
+static void addContainers(std::vector<Module> &modules) {
+  StringSet<> known;
+  for (const Module &module : modules) {
+    known.insert(module.path);
+    for (StringRef alias : module.aliases)
+      known.insert(alias);
+  }
+  std::vector<Module> all;
+  all.reserve(modules.size());
+  for (Module &module : modules) {
+    SmallVector<StringRef> missing;
+    StringRef start =
+        hasEmptyComponent(module.path) ? StringRef() : StringRef(module.path);
+    for (StringRef path = parentPath(start);
+         !path.empty() && known.insert(path).second; path = parentPath(path))
+      missing.push_back(path);
+    for (StringRef path : reverse(missing)) {
+      Module &container = all.emplace_back();
+      container.path = path.str();
+      container.torchNN = true;
+      container.calls = 0;
+    }
+    all.push_back(std::move(module));
+  }
+  modules = std::move(all);
+}
+
 Expected<ModuleTree> ModuleTree::create(std::vector<Module> modules) {
   if (modules.empty() || !modules.front().path.empty())
     return malformed("the first module must be the root, whose path is empty");
   ModuleTree tree;
+  addContainers(modules);
   tree.modules = std::move(modules);
   tree.byPath = StringMap<ModuleId>(tree.modules.size());
   if (Error error = tree.link())
@@ -50,12 +89,13 @@ Error ModuleTree::link() {
       Module alias = modules[i];
       alias.path = modules[i].aliases[k];
       alias.aliases.clear();
+      hasAliases = true;
       modules.push_back(std::move(alias));
     }
   }
   for (ModuleId id : ids()) {
     StringRef path = modules[id].path;
-    if (path.starts_with(".") || path.ends_with(".") || path.contains(".."))
+    if (hasEmptyComponent(path))
       return malformed("module path '" + path + "' has an empty component");
     if (!byPath.try_emplace(path, id).second)
       return malformed("module path '" + path + "' is given twice");
@@ -100,6 +140,25 @@ std::optional<ModuleId> ModuleTree::find(StringRef path) const {
   return it == byPath.end() ? std::nullopt : std::optional(it->second);
 }
 
+std::optional<ModuleId> ModuleTree::resolve(StringRef path) const {
+  std::string text = path.str();
+  // An alias may lie in the very module that it names: each step must get on.
+  for (size_t steps = 0; steps <= size(); ++steps) {
+    if (std::optional<ModuleId> id = find(text))
+      return id;
+    StringRef prefix = hasAliases ? parentPath(text) : StringRef();
+    for (; !prefix.empty(); prefix = parentPath(prefix))
+      if (auto id = find(prefix); id && modules[*id].canonical != *id) {
+        text = joinPath(modules[modules[*id].canonical].path,
+                        StringRef(text).drop_front(prefix.size() + 1));
+        break;
+      }
+    if (prefix.empty() || text.size() > path.size() + kLongestDetour)
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 ModuleId ModuleTree::nearest(StringRef path) const {
   for (; !path.empty(); path = parentPath(path))
     if (std::optional<ModuleId> id = find(path))
@@ -119,11 +178,14 @@ bool ModuleTree::isAncestorOrSelf(ModuleId ancestor, ModuleId id) const {
 }
 
 ModuleId ModuleTree::lowestCommonAncestor(ModuleId a, ModuleId b) const {
+  ModuleId first = a, second = b;
   while (a != b) {
     if (modules[a].depth < modules[b].depth)
       std::swap(a, b);
     a = modules[a].parent;
   }
+  while (a != first && a != second && a != root() && modules[a].calls == 0)
+    a = modules[a].parent;
   return a;
 }
 
@@ -164,17 +226,23 @@ std::optional<ModuleTree::ParameterRef>
 ModuleTree::findParameter(StringRef path) const {
   // A parameter's own name may hold dots (ParameterDict, ParameterList), so
   // every split is tried, the longest module path first.
-  for (size_t dot = path.rfind('.');; dot = path.take_front(dot).rfind('.')) {
-    bool atRoot = dot == StringRef::npos;
-    if (auto id = find(atRoot ? StringRef() : path.take_front(dot))) {
-      StringRef name = atRoot ? path : path.drop_front(dot + 1);
-      for (const Parameter &parameter : modules[*id].parameters)
-        if (parameter.name == name)
-          return ParameterRef{*id, &parameter};
+  auto search = [&](auto findModule) -> std::optional<ParameterRef> {
+    for (size_t dot = path.rfind('.');; dot = path.take_front(dot).rfind('.')) {
+      bool atRoot = dot == StringRef::npos;
+      if (auto id = findModule(atRoot ? StringRef() : path.take_front(dot))) {
+        StringRef name = atRoot ? path : path.drop_front(dot + 1);
+        for (const Parameter &parameter : modules[*id].parameters)
+          if (parameter.name == name)
+            return ParameterRef{*id, &parameter};
+      }
+      if (atRoot)
+        return std::nullopt;
     }
-    if (atRoot)
-      return std::nullopt;
-  }
+  };
+  if (auto found = search([&](StringRef module) { return find(module); }))
+    return found;
+  return hasAliases ? search([&](StringRef module) { return resolve(module); })
+                    : std::nullopt;
 }
 
 } // namespace htp

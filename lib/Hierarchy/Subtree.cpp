@@ -52,7 +52,9 @@ ModuleTree subtree(const ModuleTree &tree, ModuleId root) {
     modules.front().torchNN = false; // of a root nobody asks
     modules.front().aliases.clear();
   }
-  return cantFail(ModuleTree::create(std::move(modules)));
+  ModuleTree subtree = cantFail(ModuleTree::create(std::move(modules)));
+  subtree.setProducer(tree.getProducer());
+  return subtree;
 }
 
 } // namespace htp

@@ -93,7 +93,9 @@ TagNames::TagNames(const ModuleTree &tree, bool keepTorchNN)
   DenseMap<PeerKey, Peers> peers;
   for (ModuleId id : order) {
     const Module &module = tree[id];
-    bool skipped = module.torchNN && !keepTorchNN && id != ModuleTree::root();
+    // Containers that the tree added have no class to be named by.
+    bool skipped = module.torchNN && id != ModuleTree::root() &&
+                   (!keepTorchNN || module.className.empty());
     if (id != ModuleTree::root())
       above[id] = owner[module.parent];
     owner[id] = skipped ? above[id] : id;

@@ -29,6 +29,7 @@ public:
 
 private:
   Trace &trace;
+  Producer producer;
   DenseSet<TraceValueId> defined;
 
   /// Reports a problem (a literal, as Path wants it) and what was found.
@@ -66,8 +67,10 @@ bool Reader::read(const JSONValue &value, Path path) {
   const JSONObject *object = asObject(value, path);
   if (!object || !readHeader(*object, path))
     return false;
-  return readTree(*object, /*classesKnown=*/true, trace.tree, path, found) &&
-         readAll(*object, "inputs", true, trace.inputs, path,
+  if (!readTree(*object, /*classesKnown=*/true, trace.tree, path, found))
+    return false;
+  trace.tree.setProducer(std::move(producer));
+  return readAll(*object, "inputs", true, trace.inputs, path,
                  &Reader::readValue) &&
          readAll(*object, "ops", true, trace.ops, path, &Reader::readOp) &&
          readAll(*object, "outputs", true, trace.outputs, path,
@@ -86,15 +89,8 @@ bool Reader::readHeader(const JSONObject &object, Path path) {
   if (version != 1)
     return fail(path.field("version"), "this program reads version 1",
                 Twine(version));
-  const JSONValue *producer = object.get("producer");
-  if (!producer)
-    return true;
-  const JSONObject *fields = asObject(*producer, path.field("producer"));
-  return fields &&
-         getString(*fields, "name", true, trace.producer,
-                   path.field("producer")) &&
-         getString(*fields, "source", false, trace.source,
-                   path.field("producer"));
+  const JSONValue *field = object.get("producer");
+  return !field || readProducer(*field, producer, path.field("producer"));
 }
 
 bool Reader::readValue(const JSONValue &value, TraceValue &result, Path path) {
@@ -135,9 +131,14 @@ bool Reader::readArgument(const JSONValue &value, TraceArgument &result,
     result.kind = TraceArgument::Kind::Parameter;
     if (!getText(*object, "parameter", result.parameter, path))
       return false;
-    return trace.tree.findParameter(result.parameter) ||
-           fail(path.field("parameter"), "no module has this parameter",
-                result.parameter);
+    auto found = trace.tree.findParameter(result.parameter);
+    if (!found)
+      return fail(path.field("parameter"), "no module has this parameter",
+                  result.parameter);
+    // By the name that all others know it by.
+    result.parameter =
+        joinPath(trace.tree[found->module].path, found->parameter->name);
+    return true;
   }
   if (list) {
     result.kind = TraceArgument::Kind::List;
@@ -163,7 +164,7 @@ bool Reader::readOp(const JSONValue &value, TraceOp &op, Path path) {
       !readAll(*object, "blocks", false, op.blocks, path, &Reader::readBlock) ||
       !readAll(*object, "outputs", true, op.outputs, path, &Reader::readValue))
     return false;
-  std::optional<ModuleId> id = trace.tree.find(module);
+  std::optional<ModuleId> id = trace.tree.resolve(module);
   if (!id)
     return fail(path.field("module"), "no module has this path", module);
   op.module = *id;
@@ -188,6 +189,45 @@ bool Reader::readBlock(const JSONValue &value, TraceBlock &block, Path path) {
 }
 
 //===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// The one module within `around` that owns all parameters that an op reads.
+static std::optional<ModuleId> ownerWithin(const Trace &trace,
+                                           const TraceOp &op, ModuleId around) {
+  std::optional<ModuleId> owner;
+  bool several = false;
+  forEachArgument(op.inputs, [&](const TraceArgument &argument) {
+    if (argument.kind != TraceArgument::Kind::Parameter)
+      return;
+    auto found = trace.tree.findParameter(argument.parameter);
+    ModuleId module = found ? trace.tree[found->module].canonical : around;
+    several |= owner && *owner != module;
+    owner = module;
+  });
+  if (!owner || several || *owner == around ||
+      !trace.tree.isAncestorOrSelf(around, *owner))
+    return std::nullopt;
+  return owner;
+}
+
+/// In the body of control flow PyTorch may forget which modules run: all ops
+/// are then said to be of the module around it. Those that read the parameters
+/// of a module further in are that module's.
+static void placeBodies(Trace &trace, std::vector<TraceOp> &ops,
+                        const TraceOp *around) {
+  for (TraceOp &op : ops) {
+    if (around && op.module == around->module)
+      if (auto owner = ownerWithin(trace, op, op.module)) {
+        op.module = *owner;
+        op.call = 0;
+      }
+    for (TraceBlock &block : op.blocks)
+      placeBodies(trace, block.ops, &op);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Trace
 //===----------------------------------------------------------------------===//
 
@@ -204,6 +244,7 @@ Expected<Trace> Trace::parse(StringRef text) {
                                  ? message
                                  : message + ", found '" + reader.found + "'");
   }
+  placeBodies(trace, trace.ops, nullptr);
   return trace;
 }
 

@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/xxhash.h"
 
+#include <limits>
+
 using namespace htp;
 
 static ElementKind elementKind(llvm::StringRef dtype) {
@@ -17,6 +19,14 @@ static ElementKind elementKind(llvm::StringRef dtype) {
   if (dtype.starts_with("int") || dtype.starts_with("uint"))
     return ElementKind::Integer;
   return dtype.contains("float") ? ElementKind::Float : ElementKind::Unknown;
+}
+
+/// The number at the end of "float32", "int8"; 0 where there is none.
+static unsigned elementBits(llvm::StringRef dtype) {
+  unsigned bits = 0;
+  dtype.drop_while([](char c) { return c < '0' || c > '9'; })
+      .getAsInteger(10, bits);
+  return bits;
 }
 
 /// What only passes a value on: no exporter makes a node of it.
@@ -114,6 +124,7 @@ void Builder::addParameters() {
       added.content.shape.assign(parameter.shape.begin(),
                                  parameter.shape.end());
       added.content.kind = elementKind(parameter.dtype);
+      added.content.bits = elementBits(parameter.dtype);
       parameters[added.path] = program.parameters.size();
       program.parameters.push_back(std::move(added));
     }
@@ -178,8 +189,10 @@ void Builder::addOp(const TraceOp &op) {
   Program::Step step;
   step.kind = op.kind;
   step.module = op.module;
-  step.call = op.call;
+  step.call = std::min<int64_t>(op.call, std::numeric_limits<int32_t>::max());
   read(op.inputs, step);
+  if (onlyHandsOn(op))
+    step.parameters.clear();
   // A body sees the values around it; what it makes goes on through the op.
   for (const TraceBlock &block : op.blocks) {
     for (const TraceValue &input : block.inputs)

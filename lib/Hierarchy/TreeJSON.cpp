@@ -81,6 +81,15 @@ static bool readClassedModule(const JSONValue &value, Module &module,
          reject(path.field("qualified"), "expected text, found \"\"");
 }
 
+bool reading::readProducer(const JSONValue &value, Producer &producer,
+                           Path path) {
+  const JSONObject *object = asObject(value, path);
+  return object && getString(*object, "name", true, producer.name, path) &&
+         getString(*object, "source", false, producer.source, path) &&
+         getString(*object, "exporter", false, producer.exporter, path) &&
+         getString(*object, "fallback", false, producer.fallback, path);
+}
+
 bool reading::readTree(const JSONObject &object, bool classesKnown,
                        ModuleTree &tree, Path path, std::string &found) {
   std::vector<Module> modules;
@@ -107,6 +116,12 @@ Expected<ModuleTree> treeFromJSON(StringRef text) {
   if (!object || !readTree(*object, /*classesKnown=*/false, tree, root, found))
     return createStringError(toString(root.getError()) +
                              (found.empty() ? "" : ": " + found));
+  Producer producer;
+  if (const JSONValue *field = object->get("producer")) {
+    if (!readProducer(*field, producer, Path(root).field("producer")))
+      return root.getError();
+    tree.setProducer(std::move(producer));
+  }
   return tree;
 }
 
@@ -156,6 +171,17 @@ static void write(const Module &module, json::OStream &json) {
   json.attribute("torch_nn", module.torchNN);
 }
 
+void writeProducer(const Producer &producer, json::OStream &json) {
+  auto write = [&](StringRef key, StringRef text) {
+    if (!text.empty())
+      json.attribute(key, json::fixUTF8(text));
+  };
+  write("exporter", producer.exporter);
+  write("fallback", producer.fallback);
+  json.attribute("name", json::fixUTF8(producer.name));
+  write("source", producer.source);
+}
+
 std::string treeToJSON(const ModuleTree &tree) {
   std::string text;
   raw_string_ostream os(text);
@@ -168,6 +194,9 @@ std::string treeToJSON(const ModuleTree &tree) {
         if (tree[id].canonical == id)
           json.object([&] { write(tree[id], json); });
     });
+    if (!tree.getProducer().empty())
+      json.attributeObject("producer",
+                           [&] { writeProducer(tree.getProducer(), json); });
     json.attribute("version", 1);
   });
   os.flush();

@@ -17,12 +17,14 @@ void htp::buildTagPipeline(OpPassManager &pm,
   if (!options.reference.empty()) {
     HTPAlignReferenceOptions align;
     align.reference = options.reference;
+    align.force = options.force;
     pm.addPass(createHTPAlignReference(align));
   }
   if (!options.trace.empty()) {
     prefetchTrace(options.trace);
     HTPAlignTraceOptions align;
     align.trace = options.trace;
+    align.force = options.force;
     pm.addPass(createHTPAlignTrace(align));
   }
   pm.addPass(createHTPPropagateAuxTags());

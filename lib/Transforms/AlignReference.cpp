@@ -115,6 +115,9 @@ static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
     if (TagAttr tag = getTag(op); tag && !tree.contains(tag.getPath())) {
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));
+    } else if (tag) {
+      if (TagAttr known = withKnownContexts(tag, tree); known != tag)
+        op->setAttr(kTagAttr, known);
     }
     if (anyUnknown(op->getAttr(kUsersAttr)))
       op->removeAttr(kUsersAttr);
@@ -137,6 +140,11 @@ void AlignReference::runOnOperation() {
     module.emitError() << "cannot read the reference '" << reference << "'";
     return signalPassFailure();
   }
+  if (!findHierarchy(*other) && !getMetadata(*other, "htp.hierarchy")) {
+    module.emitError() << "the reference '" << reference
+                       << "' has no tags: tag it first, with --htp-tag";
+    return signalPassFailure();
+  }
   // The notes of the file become tags again.
   if (!findHierarchy(*other)) {
     PassManager attach(&getContext(), mlir::ModuleOp::getOperationName());
@@ -157,14 +165,8 @@ void AlignReference::runOnOperation() {
   AlignedTags tags(module, program.program, tree, hierarchy);
   tags.setSourceName("the reference '" + reference.getValue() + "'");
   tags.setEvidence("reference");
+  tags.setForce(force);
   if (failed(tags.run()))
     return signalPassFailure();
-  if (tags.fit.isPoor())
-    module.emitWarning() << "the reference '" << reference
-                         << "' may be of another model: "
-                         << tags.fit.parametersFound << " of its "
-                         << tags.fit.parameters << " parameters and "
-                         << tags.fit.nodesKnown << " of the model's "
-                         << tags.fit.nodes << " nodes match";
   numAligned += tags.numAligned;
 }

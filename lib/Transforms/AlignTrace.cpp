@@ -19,6 +19,18 @@ using namespace htp;
 
 namespace {
 
+/// What --htp-attach-hierarchy found, by names too.
+static void setParameters(AlignedTags &tags, mlir::ModuleOp module) {
+  HierarchyOp hierarchy = findHierarchy(module);
+  auto counts = hierarchy
+                    ? hierarchy->getAttrOfType<DenseI64ArrayAttr>(kMatchedAttr)
+                    : DenseI64ArrayAttr();
+  if (!counts || counts.size() != 2)
+    return;
+  tags.setParameters(counts[1], counts[0]);
+  hierarchy->removeAttr(kMatchedAttr);
+}
+
 struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
   using HTPAlignTraceBase::HTPAlignTraceBase;
 
@@ -39,7 +51,9 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
     auto &hierarchy = getAnalysis<HierarchyAnalysis>();
     markAnalysesPreserved<HierarchyAnalysis>();
     AlignedTags tags(module, (*program)->program, traced, hierarchy);
-    tags.setSourceName(trace);
+    tags.setSourceName("the trace '" + trace + "'");
+    tags.setForce(force);
+    setParameters(tags, module);
     if (failed(tags.run()))
       return signalPassFailure();
     numAligned += tags.numAligned;

@@ -98,6 +98,11 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
                       "made of ops of several modules", contexts);
 }
 
+/// Whether a user decided on the tag.
+static bool isGiven(TagAttr tag) {
+  return tag && tag.getEvidence() == "override";
+}
+
 /// Initializers of a tagged file keep what it says of them.
 static void readEmbeddedParameters(mlir::ModuleOp module) {
   module->walk([](Operation *op) {
@@ -121,8 +126,7 @@ private:
   void attachEvidence(const ModuleTree &tree, PathAttrs &paths,
                       const Trace *known, const DirectEvidence &evidence);
   void attachParameters(PathAttrs &paths, const ParameterValues &parameters);
-  void checkTraceFits(const ParameterValues &parameters, size_t nodes,
-                      size_t tagged);
+  void noteFit(const ParameterValues &parameters);
 };
 } // namespace
 
@@ -206,35 +210,50 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
                                      const Trace *known,
                                      const DirectEvidence &evidence) {
   mlir::ModuleOp module = getOperation();
-  size_t nodes = 0, tagged = 0;
+  size_t nodes = 0, tagged = 0, lost = 0;
+  StringAttr firstLost;
   ModuleTags tags(tree.size());
   Tagger tagger;
   forEachNode(module, [&](Operation *op) {
     ++nodes;
-    TagAttr before = getTag(op);
-    if (before && before.getEvidence() == "override") {
+    TagAttr before = getTag(op), stored = embeddedTag(op);
+    // The user's word stands, whatever else becomes known.
+    TagAttr given = isGiven(before)   ? before
+                    : isGiven(stored) ? stored
+                                      : before;
+    if (isGiven(given) && tree.contains(given.getPath())) {
       ++tagged;
+      tagger.setTag(op, withKnownContexts(given, tree), evidence.sources(op));
       return;
     }
-    TagAttr tag = known ? TagAttr() : embeddedTag(op);
+    if (isGiven(given) && lost++ == 0)
+      firstLost = given.getPathAttr();
+    // With a trace a tag of an earlier run is no evidence.
+    TagAttr tag = known ? TagAttr() : stored;
     if (!tag || !tree.contains(tag.getPath()))
       tag = evidence.tag(op, paths, tags);
+    else
+      tag = withKnownContexts(tag, tree);
     if (tag) {
       ++tagged;
       tagger.setTag(op, tag, evidence.sources(op));
-    } else if (before && !tree.contains(before.getPath())) {
-      // A tag of another tree.
+    } else if (before && (known || !tree.contains(before.getPath()))) {
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));
     }
   });
+  if (lost)
+    module.emitWarning() << lost
+                         << " overrides of an earlier run name modules "
+                            "that are not in the tree, the first is '"
+                         << firstLost.getValue() << "'; they are dropped";
   attachParameters(paths, evidence.getParameters());
   if (!known)
     readEmbeddedParameters(module);
   numNodes += nodes;
   numTagged += tagged;
   if (known)
-    checkTraceFits(evidence.getParameters(), nodes, tagged);
+    noteFit(evidence.getParameters());
 }
 
 /// The modules that may read a parameter; none where the tags of nodes that do
@@ -271,23 +290,17 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
   }
 }
 
-/// A trace of another model answers little, and what it answers is worth
-/// little: say so.
-void AttachHierarchy::checkTraceFits(const ParameterValues &parameters,
-                                     size_t nodes, size_t tagged) {
+/// For --htp-align-trace, which judges whether the trace is of this model.
+void AttachHierarchy::noteFit(const ParameterValues &parameters) {
   numParameters += parameters.matched();
-  // Folded norms and quantized weights are no parameters any more, so a few
-  // matches do not prove much as long as the names fit.
-  bool few =
-      parameters.matched() * 2 < parameters.total() && tagged * 2 < nodes;
-  if (!few && !parameters.misfits())
-    return;
-  auto warning =
-      getOperation().emitWarning("the trace may be of another model: ")
-      << parameters.matched() << " of its " << parameters.total()
-      << " parameters and " << tagged << " of the model's " << nodes
-      << " nodes match";
+  findHierarchy(getOperation())
+      ->setAttr(kMatchedAttr,
+                Builder(&getContext())
+                    .getDenseI64ArrayAttr({int64_t(parameters.matched()),
+                                           int64_t(parameters.total())}));
   if (parameters.misfits())
-    warning << "; " << parameters.misfits()
-            << " initializers have the name of a parameter and another size";
+    getOperation().emitWarning()
+        << parameters.misfits()
+        << " initializers have the name of a parameter of the trace and "
+           "another size: it may be of another model";
 }

@@ -7,6 +7,7 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
 #include "HTP/Transforms/Resolution.h"
+#include "Resolution/ParameterOwners.h"
 #include "Resolution/UserDecisions.h"
 
 #include "mlir/IR/Remarks.h"
@@ -38,6 +39,7 @@ private:
   void resolve(const ConflictView &view, ArrayRef<Named> chosen);
   void change(const ConflictView &view, const Decision &decision);
   void explain(const ConflictView &view, const Decision &decision);
+  void doubtOthersParameters();
 
   bool changed = false;
 
@@ -167,6 +169,34 @@ void ResolveContamination::resolve(const ConflictView &view,
   }
 }
 
+/// A node that reads the parameters of one module and has another one's tag is
+/// never beyond doubt, whatever the evidence; only users may say so.
+void ResolveContamination::doubtOthersParameters() {
+  constexpr double kMost = 0.89, kOwner = 0.1;
+  const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree();
+  ParameterOwners owners(tree);
+  forEachNode(getOperation(), [&](Operation *op) {
+    TagAttr tag = getTag(op);
+    if (!tag || tag.getConfidenceValue() <= kMost ||
+        tag.getEvidence() == "override" || isCopy(op))
+      return;
+    std::optional<ModuleId> owner = owners.of(op),
+                            own = tree.find(tag.getPath());
+    if (!owner || !own || tree[*own].canonical == *owner)
+      return;
+    SmallVector<ContextAttr> contexts(tag.getContexts());
+    StringRef path = tree[*owner].path;
+    if (llvm::none_of(contexts, [&](ContextAttr context) {
+          return context.getPath() == path;
+        }))
+      contexts.push_back(
+          ContextAttr::get(&getContext(), path, "parameter", kOwner));
+    changed = true;
+    setTag(op, TagAttr::get(tag.getPathAttr(), tag.getCall(), tag.getEvidence(),
+                            kMost, tag.getReason(), contexts));
+  });
+}
+
 void ResolveContamination::runOnOperation() {
   mlir::ModuleOp module = getOperation();
   const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree();
@@ -216,6 +246,7 @@ void ResolveContamination::runOnOperation() {
     ++numConflicts;
     resolve(view, chosen);
   }
+  doubtOthersParameters();
   if (!changed)
     markAllAnalysesPreserved();
 }

@@ -1,9 +1,12 @@
 // RUN: not htp-opt %s --htp-align-reference=reference=%s 2>&1 | FileCheck %s --check-prefix=UNTAGGED
 // RUN: not htp-opt %s --htp-align-reference=reference=%S/Inputs/reference.mlir 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: htp-opt %s --htp-align-reference="reference=%S/Inputs/reference.mlir force" 2>&1 | FileCheck %s --check-prefix=FORCED
 // RUN: not htp-opt %s --htp-align-reference=reference=%t.missing 2>&1 | FileCheck %s --check-prefix=MISSING
 
 // UNTAGGED: has no tags: tag it first, with --htp-tag
-// OTHER: is not of this model: none of its {{[0-9]+}} parameters is in the graph
+// OTHER: is of another model: 0 of its {{[0-9]+}} parameters are in the model
+// OTHER: note: the option force goes on all the same
+// FORCED: warning: {{.*}} is of another model
 // MISSING: cannot read
 
 func.func @main_graph(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {

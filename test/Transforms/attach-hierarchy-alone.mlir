@@ -36,6 +36,7 @@ module {
 
 module {
   // CHECK: htp.hierarchy @model : "" {
+  // CHECK-NEXT: htp.module @model : "" torch_nn calls 0
   // CHECK-NEXT: htp.module @model.fc : "" calls 2 parameters [#htp.parameter<"weight" : none>]
   func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
     %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["model.fc.weight"], value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>

@@ -14,7 +14,7 @@
 // FROM: error: from=elsewhere is unknown, expected auto, trace, hierarchy, metadata, names or locations
 // NOTRACE: error: from=trace needs a trace, expected trace=FILE
 // TREE: error: the model's metadata 'htp.hierarchy' is broken: missing, expected array at hierarchy.modules
-// OTHER: warning: the trace may be of another model: 0 of its 2 parameters and 0 of the model's 1 nodes match; 1 initializers have the name of a parameter and another size
+// OTHER: warning: 1 initializers have the name of a parameter of the trace and another size: it may be of another model
 // NOTHING: warning: the model says nothing about its modules
 
 //--- empty.mlir

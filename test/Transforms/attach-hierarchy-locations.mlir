@@ -42,6 +42,7 @@ module {
 
 module {
   // CHECK: htp.hierarchy @model : "" {
+  // CHECK-NEXT: htp.module @b : "" torch_nn calls 0
   // CHECK-NEXT: htp.module @b.fc : "" calls 3
   func.func @f(%x: f32) -> f32 {
     // CHECK: math.exp {{.*}}htp.tag = #htp.tag<"b.fc", call = 2, evidence = "location", confidence = 0.99>

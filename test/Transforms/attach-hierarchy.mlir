@@ -2,7 +2,7 @@
 
 // Names: a child of a called Sequential repeats it, a second call adds _1.
 
-// CHECK: htp.hierarchy @Net : "demo.Net" {
+// CHECK: htp.hierarchy @Net : "demo.Net" attributes {htp.matched = array<i64: 0, 2>, htp.producer = {name = "hand", source = "export"}} {
 // CHECK: htp.module @layer : "torch.nn.modules.container.Sequential" torch_nn
 // CHECK: htp.module @layer.0 : "torch.nn.modules.linear.Linear" torch_nn calls 2 parameters [#htp.parameter<"weight" : tensor<2x2xf32>, hash = 1, values = 2>
 // CHECK: htp.module @act : "demo.Act"

@@ -4,7 +4,7 @@
 // What users say holds whatever the evidence; what matched nothing is counted.
 //
 // WARN: warning: rule 'nothing' of the policy matches no node
-// WARN: warning: 2 of 3 overrides name no node of the model, the first is '/gone'
+// WARN: warning: 2 of 3 overrides name no node of the model and no value that one makes, the first is '/gone'
 
 // CHECK-LABEL: func.func @main
 // CHECK: "d.cast"

@@ -292,4 +292,37 @@ TEST(AlignmentRules, CastBesideTheMainOp) {
             (std::vector<int32_t>{1, 1, 1, 1}));
 }
 
+/// A trace may count several calls of the root, in which case two steps lie in
+/// no common call of it.
+TEST(AlignmentRules, RootCalledTwice) {
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60));
+  t = model.step("aten::mul", 0, {t}, -1, 1);
+  t = model.step("aten::linear", 2, {t}, model.parameter(61));
+  model.program.outputs.push_back(t);
+  x = model.node("MatMul", {x, model.constant(60)});
+  x = model.node("Mul", {x, x});
+  x = model.node("MatMul", {x, model.constant(61)});
+  model.graph.outputs.push_back(x);
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}}), (std::vector<int32_t>{1, 0, 2}));
+}
+
+/// Trees that go in circles, and numbers of calls that nobody could have made,
+/// cost no more than the program is long.
+TEST(AlignmentRules, BrokenTreesEnd) {
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  t = model.step("aten::linear", 1, {t}, model.parameter(60), 1 << 30);
+  t = model.step("aten::linear", 2, {t}, model.parameter(61));
+  model.program.outputs.push_back(t);
+  x = model.node("MatMul", {x, model.constant(60)});
+  x = model.node("MatMul", {x, model.constant(61)});
+  model.graph.outputs.push_back(x);
+  std::vector<int32_t> expected = {1, 2};
+  EXPECT_EQ(model.modules({{-1}, {2}, {1}}), expected);
+  EXPECT_EQ(model.modules({{-1}, {3, 0}, {3}, {1, 0}}), expected);
+  EXPECT_EQ(model.modules({{-1, 1 << 30}, {0, 1 << 30}, {-1}}), expected);
+}
+
 } // namespace

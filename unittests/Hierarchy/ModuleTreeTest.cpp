@@ -43,10 +43,11 @@ TEST(ModuleTree, Navigation) {
   EXPECT_FALSE(tree.find("a.2"));
 }
 
-TEST(ModuleTree, MissingParentsAreSkipped) {
+TEST(ModuleTree, MissingParentsAreAdded) {
   ModuleTree tree = treeOf({"encoder.layer.0.x", "encoder"});
   EXPECT_EQ(tree[*tree.find("encoder.layer.0.x")].parent,
-            *tree.find("encoder"));
+            *tree.find("encoder.layer.0"));
+  EXPECT_EQ(tree[*tree.find("encoder.layer")].parent, *tree.find("encoder"));
 }
 
 TEST(ModuleTree, AnAliasIsANodeOfItsOwn) {
@@ -100,10 +101,43 @@ TEST(ModuleTree, WideAndDeep) {
   std::vector<std::string> wide, deep = {"m"};
   for (unsigned i = 0; i < 100000; ++i)
     wide.push_back("layers." + std::to_string(i));
-  EXPECT_EQ(treeOf(wide).children(ModuleTree::root()).size(), 100000u);
+  EXPECT_EQ(treeOf(wide).children(1).size(), 100000u); // of the list
   for (unsigned i = 0; i < 1000; ++i)
     deep.push_back(deep.back() + ".m");
   ModuleTree tree = treeOf(deep);
   EXPECT_EQ(tree[tree.size() - 1].depth, 1001u);
   EXPECT_EQ(tree.lowestCommonAncestor(tree.size() - 1, 5), 5u);
+}
+
+/// A ModuleList never runs, so many sources do not name it.
+TEST(ModuleTree, ContainersOnThePath) {
+  std::vector<Module> modules(4);
+  modules[1].path = "decoder";
+  modules[2].path = "decoder.layers.0";
+  modules[3].path = "decoder.layers.1";
+  ModuleTree tree = llvm::cantFail(ModuleTree::create(std::move(modules)));
+  auto layers = tree.find("decoder.layers");
+  ASSERT_TRUE(layers);
+  EXPECT_EQ(tree[*layers].calls, 0);
+  EXPECT_EQ(tree[*tree.find("decoder.layers.1")].parent, *layers);
+  // What both layers share does not run in the list.
+  EXPECT_EQ(tree.lowestCommonAncestor(*tree.find("decoder.layers.0"),
+                                      *tree.find("decoder.layers.1")),
+            *tree.find("decoder"));
+}
+
+/// What is in a shared module has all of its names.
+TEST(ModuleTree, PathsThroughAliases) {
+  std::vector<Module> modules(3);
+  modules[1].path = "cell";
+  modules[1].aliases = {"also", "cell.self"};
+  modules[2].path = "cell.lin";
+  modules[2].parameters.emplace_back().name = "weight";
+  ModuleTree tree = llvm::cantFail(ModuleTree::create(std::move(modules)));
+  EXPECT_EQ(tree.resolve("also.lin"), tree.find("cell.lin"));
+  EXPECT_EQ(tree.resolve("cell.self.self.self.lin"), tree.find("cell.lin"));
+  EXPECT_EQ(tree.resolve("also.none"), std::nullopt);
+  auto weight = tree.findParameter("also.lin.weight");
+  ASSERT_TRUE(weight);
+  EXPECT_EQ(weight->module, *tree.find("cell.lin"));
 }

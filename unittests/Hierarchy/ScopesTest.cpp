@@ -109,11 +109,11 @@ TEST(Scopes, ATreeFromScopes) {
   std::vector<std::string> paths;
   for (const Module &module : tree.all())
     paths.push_back(module.path);
-  EXPECT_EQ(paths,
-            (std::vector<std::string>{
-                "", "model.decoder", "model.decoder.layers.0",
-                "model.decoder.layers.0.fc", "model.decoder.layers.0.act",
-                "model.decoder.stem", "model.decoder.stem.0", "head"}));
+  EXPECT_EQ(paths, (std::vector<std::string>{
+                       "", "model", "model.decoder", "model.decoder.layers",
+                       "model.decoder.layers.0", "model.decoder.layers.0.fc",
+                       "model.decoder.layers.0.act", "model.decoder.stem",
+                       "model.decoder.stem.0", "head"}));
   EXPECT_EQ(tree[*tree.find("model.decoder.layers.0.act")].calls, 2);
   EXPECT_EQ(tree[*tree.find("head")].calls, 0);
   EXPECT_TRUE(tree.findParameter("head.weight"));

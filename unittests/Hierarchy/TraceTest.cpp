@@ -38,7 +38,7 @@ TEST(Trace, Reads) {
      "outputs": [{"value": 1, "name": "linear_1", "shape": [1, 2], "dtype": "float32"}],
      "source": {"file": "net.py", "line": 12},
      "blocks": [{"inputs": [{"value": 7}], "ops": [], "outputs": [{"value": 7}]}]}])")));
-  EXPECT_EQ(trace.source, "export");
+  EXPECT_EQ(trace.tree.getProducer().source, "export");
   ModuleId fc = *trace.tree.find("fc");
   EXPECT_EQ(trace.tree[fc].calls, 2);
   const Parameter &weight = trace.tree[fc].parameters.front();

@@ -26,6 +26,8 @@ struct TensorContent {
   int64_t elements = 0;
   llvm::SmallVector<int64_t, 4> shape;
   ElementKind kind = ElementKind::Unknown;
+  /// Of an element; 0: not known.
+  unsigned bits = 0;
 };
 
 /// A value: the result of a node, a graph input, or a constant.

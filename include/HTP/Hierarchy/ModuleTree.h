@@ -67,13 +67,26 @@ struct Module {
 /// The path of a parameter: its module's path, a dot, its name.
 std::string joinPath(llvm::StringRef module, llvm::StringRef name);
 
+/// What wrote a trace, as far as it says so.
+struct Producer {
+  std::string name;     ///< the program
+  std::string source;   ///< how it saw the model: "torchscript", "export"
+  std::string exporter; ///< that made the ONNX file: "dynamo", "torchscript"
+  std::string fallback; ///< why it was not the exporter of first choice
+
+  bool empty() const {
+    return name.empty() && source.empty() && exporter.empty() &&
+           fallback.empty();
+  }
+};
+
 /// A module tree. Immutable; every query is iterative, so that a tree of
 /// thousands of levels is as good as any other.
 ///
-/// A tree may be partial: a module whose forward() never ran may be missing,
-/// and its children then hang below the nearest module that is there. A module
-/// object that is reachable by several paths has one node for each of them;
-/// `Module::canonical` says which of them is the first.
+/// Modules that only hold others (a ModuleList never runs) are often not given:
+/// `create` adds those that lie on the path of a module, with no calls. A
+/// module object that is reachable by several paths has one node for each of
+/// them; `Module::canonical` says which of them is the first.
 class ModuleTree {
 public:
   /// A tree of a root alone, whose class is not known.
@@ -82,6 +95,10 @@ public:
   /// Checks and links `modules`. The first must be the root (path ""); no path
   /// may be given twice, nor have an empty component.
   static llvm::Expected<ModuleTree> create(std::vector<Module> modules);
+
+  /// Where the tree comes from; empty where nobody said it.
+  const Producer &getProducer() const { return producer; }
+  void setProducer(Producer from) { producer = std::move(from); }
 
   static constexpr ModuleId root() { return 0; }
   size_t size() const { return modules.size(); }
@@ -92,12 +109,17 @@ public:
   /// The module at `path`.
   std::optional<ModuleId> find(llvm::StringRef path) const;
   bool contains(llvm::StringRef path) const { return find(path).has_value(); }
+  /// The module at `path`, which may go through other names of shared modules:
+  /// `also.lin` is `cell.lin` where `also` is an alias of `cell`.
+  std::optional<ModuleId> resolve(llvm::StringRef path) const;
 
   /// The deepest module of the tree at or above `path`; the root in the end.
   ModuleId nearest(llvm::StringRef path) const;
 
   llvm::ArrayRef<ModuleId> children(ModuleId id) const;
   bool isAncestorOrSelf(ModuleId ancestor, ModuleId id) const;
+  /// Not a module that only holds others, unless it is one of the two: nothing
+  /// runs in it.
   ModuleId lowestCommonAncestor(ModuleId a, ModuleId b) const;
   /// Of any number of modules; the root where there are none.
   ModuleId lowestCommonAncestor(llvm::ArrayRef<ModuleId> several) const;
@@ -123,6 +145,8 @@ private:
   /// Children of module i: childList[childBegin[i] .. childBegin[i + 1]).
   std::vector<unsigned> childBegin;
   std::vector<ModuleId> childList;
+  bool hasAliases = false;
+  Producer producer;
 
   llvm::Error link();
   ModuleId findParent(ModuleId id) const;

@@ -63,9 +63,7 @@ struct TraceBlock {
 
 /// A trace.
 struct Trace {
-  std::string producer; ///< the program that wrote it
-  std::string source;   ///< "torchscript" or "export"; may be empty
-  ModuleTree tree;
+  ModuleTree tree; ///< and who wrote the trace
   std::vector<TraceValue> inputs;
   std::vector<TraceArgument> outputs;
   std::vector<TraceOp> ops;
@@ -73,6 +71,15 @@ struct Trace {
   /// Reads trace.json. An error names the place: "trace.ops[3].module: …".
   static llvm::Expected<Trace> parse(llvm::StringRef json);
 };
+
+/// Whether an op only hands its operands on to its bodies, which name them
+/// themselves (torch.cond): it does not read them.
+inline bool onlyHandsOn(const TraceOp &op) {
+  return !op.blocks.empty() &&
+         llvm::all_of(op.blocks, [](const TraceBlock &block) {
+           return block.inputs.empty();
+         });
+}
 
 /// Calls `visit` for the argument and everything in it, lists inside lists
 /// included.

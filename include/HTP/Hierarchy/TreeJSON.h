@@ -14,7 +14,10 @@ namespace htp {
 /// text must outlive the document.
 llvm::Expected<JSONDocument> parseJSON(llvm::StringRef text);
 
-/// `{"version": 1, "modules": […]}`, each module as in trace.json.
+/// The fields of a `producer`, as in trace.json, of those that are known.
+void writeProducer(const Producer &producer, llvm::json::OStream &json);
+
+/// `{"version": 1, "modules": […], "producer": {…}}`, as in trace.json.
 std::string treeToJSON(const ModuleTree &tree);
 
 /// The inverse. An error names the place: "hierarchy.modules[3].path".

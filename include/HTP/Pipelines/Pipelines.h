@@ -20,6 +20,11 @@ struct TagPipelineOptions
   Option<std::string> reference{
       *this, "reference",
       llvm::cl::desc("The same model, tagged before an optimizer ran")};
+  Option<bool> force{
+      *this, "force",
+      llvm::cl::desc("Go on, with a warning, where the trace or the reference "
+                     "is of another model"),
+      llvm::cl::init(false)};
   Option<bool> torchNN{
       *this, "torch-nn",
       llvm::cl::desc("Keep the classes of torch.nn as components of tags"),

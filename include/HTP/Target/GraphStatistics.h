@@ -25,6 +25,7 @@ struct GraphStatistics {
   size_t constants = 0;
   size_t initializers = 0;
   size_t tagged = 0;
+  size_t placed = 0;    ///< tagged with a module below the root
   size_t shared = 0;    ///< used by several modules, which it lists
   size_t contested = 0; ///< evidence spoke for other modules, too
   /// Whose own names place them in another layer than their tags.
@@ -39,6 +40,10 @@ struct GraphStatistics {
 
   /// 1 for a model without nodes: nothing lacks a tag.
   double coverage() const { return nodes ? double(tagged) / nodes : 1.0; }
+  /// 1 for a model that is a single module, where nothing can be placed.
+  double placedShare() const {
+    return nodes && total.size() > 1 ? double(placed) / nodes : 1.0;
+  }
 };
 
 } // namespace htp

@@ -44,6 +44,11 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
 
     With `from=locations` attributes that another tool has dropped are rebuilt
     from the locations, which survive.
+
+    What HTP wrote into a file itself (`htp.added` names the keys) is no
+    evidence; a user's override is, and stands. Notes of an exporter that
+    contradict the module whose parameters the node reads lose, and where more
+    than one in five of a file's notes do, all of them count 0.5.
   }];
   let options = [
     Option<"trace", "trace", "std::string", /*default=*/"",
@@ -212,10 +217,19 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
     Assumes the module tree of the same trace (`--htp-attach-hierarchy`); where
     there is none, it is taken from the trace. A trace of another model is an
     error; one that fits in part is a warning that counts what did not match.
+
+    Whether the trace is of this model at all is measured (`htp.fit` of the
+    htp.hierarchy, `statistics.fit` of the op metadata): parameters found by
+    name or contents, tensors of the model that have a partner of their size,
+    contents that could be compared, nodes explained, likelihood. A trace of
+    another model is an error, a doubtful one a warning; with `force` both are
+    warnings.
   }];
   let options = [
     Option<"trace", "trace", "std::string", /*default=*/"",
            "The trace: trace.json, or a .pt or .pt2 archive">,
+    Option<"force", "force", "bool", /*default=*/"false",
+           "Go on, with a warning, where the trace is of another model">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes tagged by alignment">,
@@ -237,10 +251,16 @@ def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
 
     Assumes that the reference is tagged; one without tags, or of another model,
     is an error. The module tree is the reference's.
+
+    The reference must have tags; whether it is of this model is measured as for
+    a trace. Contexts of tags that name modules which its tree does not have are
+    dropped.
   }];
   let options = [
     Option<"reference", "reference", "std::string", /*default=*/"",
            "The tagged model: ONNX, MLIR text or bytecode">,
+    Option<"force", "force", "bool", /*default=*/"false",
+           "Go on, with a warning, where the reference is of another model">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes that took over a tag">,
@@ -412,8 +432,11 @@ def HTPResolveContamination
         contexts = [#htp.context<"layer.1", evidence = "alignment", confidence = 0.6>]>} : …
     ```
 
+    A node that reads the parameters of one module and has another one's tag
+    gets a confidence of 0.89 at most.
+
     Users decide first, whatever the evidence: `overrides` gives single nodes
-    their module, `policy` has rules for kinds of nodes (docs/formats/policy.md).
+    (by their name, or by that of a value that they make) their module, `policy` has rules for kinds of nodes (docs/formats/policy.md).
     Overrides that name unknown nodes, and rules that match nothing, are warnings
     with a count; unknown modules and contradictory rules are errors.
 
@@ -428,7 +451,7 @@ def HTPResolveContamination
     Option<"policy", "policy", "std::string", /*default=*/"",
            "Rules for kinds of nodes, as JSON">,
     Option<"overrides", "overrides", "std::string", /*default=*/"",
-           "Modules of single nodes by the nodes' names, as JSON">,
+           "Modules of single nodes by the names of nodes or of their values, as JSON">,
   ];
   let statistics = [
     Statistic<"numConflicts", "conflicts", "Nodes whose evidence disagrees">,

@@ -175,6 +175,28 @@ void keepTorchNN(HierarchyOp hierarchy, bool keep) {
     hierarchy->removeAttr(kTorchNNTagsAttr);
 }
 
+static Producer readProducer(DictionaryAttr attr) {
+  auto text = [&](StringRef key) {
+    auto found = attr.getAs<StringAttr>(key);
+    return found ? found.str() : std::string();
+  };
+  return {text("name"), text("source"), text("exporter"), text("fallback")};
+}
+
+static DictionaryAttr producerAttr(MLIRContext *context,
+                                   const Producer &producer) {
+  NamedAttrList fields;
+  auto add = [&](StringRef key, StringRef text) {
+    if (!text.empty())
+      fields.append(key, StringAttr::get(context, text));
+  };
+  add("name", producer.name);
+  add("source", producer.source);
+  add("exporter", producer.exporter);
+  add("fallback", producer.fallback);
+  return fields.getDictionary(context);
+}
+
 ModuleTree fromIR(HierarchyOp op) {
   std::vector<Module> modules = {readModule(op)};
   for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {
@@ -186,7 +208,10 @@ ModuleTree fromIR(HierarchyOp op) {
         module.aliases.push_back(alias.str());
     modules.push_back(std::move(module));
   }
-  return llvm::cantFail(ModuleTree::create(std::move(modules)));
+  ModuleTree tree = llvm::cantFail(ModuleTree::create(std::move(modules)));
+  if (auto attr = op->getAttrOfType<DictionaryAttr>(kProducerAttr))
+    tree.setProducer(readProducer(attr));
+  return tree;
 }
 
 /// How many modules ahead one that was not reached yet is looked for: some have
@@ -234,9 +259,14 @@ void HierarchyAnalysis::read() {
   HierarchyOp op = findHierarchy(module);
   if (!op)
     return;
+  // The tree may have containers that the IR leaves out.
   ModuleId id = ModuleTree::root();
-  for (auto child : op.getBody()->getOps<htp::ModuleOp>())
-    attributes->set(++id, child.getSymNameAttr());
+  for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {
+    ++id;
+    if ((*known)[id].path != child.getPath())
+      id = *known->find(child.getPath());
+    attributes->set(id, child.getSymNameAttr());
+  }
 }
 
 ModuleTree fromIR(mlir::ModuleOp module) {
@@ -258,6 +288,8 @@ OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
       builder, loc, root.className.empty() ? "model" : root.className,
       root.qualified.empty() ? root.className : root.qualified, root.parameters,
       root.calls);
+  if (!tree.getProducer().empty())
+    op->setAttr(kProducerAttr, producerAttr(context, tree.getProducer()));
   builder.setInsertionPointToStart(&op.getModules().emplaceBlock());
 
   // Parents first, children in their order.
@@ -292,6 +324,17 @@ HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module) {
   PathAttrs paths(tree, module.getContext());
   setHierarchy(module, toIR(tree, paths, module.getContext()));
   return findHierarchy(module);
+}
+
+TagAttr withKnownContexts(TagAttr tag, const ModuleTree &tree) {
+  SmallVector<ContextAttr> known;
+  for (ContextAttr context : tag.getContexts())
+    if (tree.contains(context.getPath()))
+      known.push_back(context);
+  if (known.size() == tag.getContexts().size())
+    return tag;
+  return TagAttr::get(tag.getPathAttr(), tag.getCall(), tag.getEvidence(),
+                      tag.getConfidenceValue(), tag.getReason(), known);
 }
 
 } // namespace htp

@@ -114,6 +114,16 @@ StringAttr getMetadata(Operation *op, StringRef key) {
   return {};
 }
 
+StringAttr getForeignNote(Operation *op, StringRef key) {
+  StringAttr note = getMetadata(op, key);
+  StringAttr added = note ? getMetadata(op, kAddedKey) : StringAttr();
+  if (!added)
+    return note;
+  SmallVector<StringRef, 4> keys;
+  added.getValue().split(keys, ',');
+  return llvm::is_contained(keys, key) ? StringAttr() : note;
+}
+
 bool isCopy(Operation *op) {
   return llvm::StringSwitch<bool>(getOpType(op))
       .Cases({"Identity", "Cast", "Transpose"}, true)

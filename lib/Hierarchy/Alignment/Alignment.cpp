@@ -289,8 +289,11 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
   for (Index state : placed)
     taken[state] = true;
   llvm::SmallVector<std::pair<Belief, Index>> beliefs;
+  llvm::SmallVector<Index> foldedIn; // norms that became part of another node
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
+    if (!observation.isInput && !observation.isOutput && !observation.names)
+      foldedIn.push_back(n);
     if (observation.isInput || observation.isOutput || !observation.names)
       continue;
     // A module's belief is the sum over its states.
@@ -344,6 +347,12 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
   }
   moveToReaders(observations, states, frames, emissions, anchors, placed,
                 result);
+  for (Index n : foldedIn) {
+    AlignedNode &node = result.nodes[observations.list[n].node];
+    const State &norm = states.list[placed[n]];
+    if (node.second.module < 0 && norm.kind >= 0)
+      node.second = {norm.module, norm.call, node.best.weight};
+  }
 }
 
 Alignment Aligner::run() {

@@ -108,7 +108,8 @@ public:
   Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules);
 
   bool known() const { return !list.empty(); }
-  Index of(Index module, Index call) const { return firsts[module] + call; }
+  /// A call beyond the last one that is known is taken for that one.
+  Index of(Index module, Index call) const;
   Index module(Index frame) const { return list[frame].module; }
   Index call(Index frame) const { return frame - firsts[module(frame)]; }
   Index common(Index a, Index b) const;
@@ -122,8 +123,8 @@ private:
     Index module, parent, depth;
   };
   std::vector<Frame> list;
-  /// The first call of each module.
-  std::vector<Index> firsts;
+  /// The first call of each module, and how many it has.
+  std::vector<Index> firsts, counts;
 };
 
 class States {

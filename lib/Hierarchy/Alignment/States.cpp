@@ -61,32 +61,47 @@ void Emissions::close() {
 Frames::Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules) {
   if (modules.empty())
     return;
-  std::vector<Index> calls, depths(modules.size(), 0), order;
+  // What a trace counts is not to be trusted: a call that made no step cannot
+  // be told from others, so there are never more of a module than steps.
+  Index most = program.steps.size() + 1;
+  counts.assign(modules.size(), 0);
+  std::vector<Index> depths(modules.size(), 0), order;
   for (auto [index, place] : llvm::enumerate(modules)) {
-    calls.push_back(place.parent < 0 ? std::max(1, place.calls) : place.calls);
-    for (Index above = place.parent; above >= 0; above = modules[above].parent)
+    counts[index] = std::clamp(place.calls, place.parent < 0 ? 1 : 0, most);
+    // A tree that goes in circles ends where it has been everywhere.
+    for (Index above = place.parent;
+         above >= 0 && depths[index] < Index(modules.size());
+         above = modules[above].parent)
       ++depths[index];
     order.push_back(index);
   }
   for (const Program::Step &step : program.steps)
-    calls[step.module] = std::max(calls[step.module], step.call + 1);
+    counts[step.module] = std::max(
+        counts[step.module], std::min(std::max(step.call, 0), most - 1) + 1);
   llvm::sort(order, [&](Index a, Index b) {
     return std::pair(depths[a], a) < std::pair(depths[b], b);
   });
   firsts.assign(modules.size(), -1);
   for (Index module : order) {
     firsts[module] = list.size();
-    Index above = modules[module].parent;
-    while (above >= 0 && calls[above] == 0)
+    bool circular = depths[module] == Index(modules.size());
+    Index above = circular ? -1 : modules[module].parent;
+    while (above >= 0 && counts[above] == 0)
       above = modules[above].parent;
-    for (Index call = 0; call < calls[module]; ++call) {
-      // Each call of the module above calls this one equally often.
+    for (Index call = 0; call < counts[module]; ++call) {
+      // Each call of the module above calls this one equally often. All else
+      // lies in the first call of the root, so that any two frames have one in
+      // common: a trace may count several calls of the root.
       Index parent =
-          above < 0 ? -1
-                    : of(above, int64_t(call) * calls[above] / calls[module]);
+          above >= 0 ? of(above, int64_t(call) * counts[above] / counts[module])
+                     : (list.empty() ? -1 : 0);
       list.push_back({module, parent, parent < 0 ? 0 : list[parent].depth + 1});
     }
   }
+}
+
+Index Frames::of(Index module, Index call) const {
+  return firsts[module] + std::max(0, std::min(call, counts[module] - 1));
 }
 
 Index Frames::common(Index a, Index b) const {

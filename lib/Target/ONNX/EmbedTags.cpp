@@ -127,6 +127,10 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
       break;
   }
   for (ModuleId id : llvm::reverse(stack)) {
+    // Exporters do not note containers, which never run.
+    if (tree[id].calls == 0 && tree[id].qualified.empty() &&
+        id != stack.front())
+      continue;
     std::string below = frame.relative(tree[id].path);
     StringRef qualified = tree[id].qualified;
     addQuoted(place.names, below);

@@ -5,14 +5,15 @@
 #ifndef HTP_LIB_TARGET_ONNX_METADATA_H
 #define HTP_LIB_TARGET_ONNX_METADATA_H
 
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace htp {
 
-/// Notes to ourselves, for removeEmbeddedTags: the keys of other tools that we
-/// added to this node, and the model's ir_version before.
-inline constexpr llvm::StringLiteral kAddedKey = "htp.added";
+/// A note to ourselves, for removeEmbeddedTags, beside kAddedKey: the model's
+/// ir_version before.
 inline constexpr llvm::StringLiteral kIRVersionKey = "htp.ir_version";
 /// Set where tags are node attributes, with the names of those.
 inline constexpr llvm::StringLiteral kStorageKey = "htp.storage";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/OpMetadata.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Hierarchy/TreeJSON.h"
 #include "HTP/Target/GraphStatistics.h"
 #include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Target/TaggedGraph.h"
@@ -28,6 +30,7 @@ private:
   void writeModule(ModuleId id);
   void writeParameter(const Parameter &parameter);
   void writeStatistics();
+  void writeFit();
   void writeFunctions();
   void writeNode(NodeId id);
   void writeContexts(const TaggedGraph::Node &node);
@@ -98,6 +101,29 @@ void OpMetadataWriter::writeModule(ModuleId id) {
   });
 }
 
+/// How well a trace or a reference fits the model, where one was given.
+void OpMetadataWriter::writeFit() {
+  HierarchyOp hierarchy = findHierarchy(graph.model());
+  auto fits =
+      hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr) : ArrayAttr();
+  if (!fits)
+    return;
+  json.attributeArray("fit", [&] {
+    for (auto figures : fits.getAsRange<DictionaryAttr>())
+      json.object([&] {
+        for (NamedAttribute figure : figures) {
+          StringRef key = figure.getName();
+          if (auto text = dyn_cast<StringAttr>(figure.getValue()))
+            string(key, text);
+          else if (auto count = dyn_cast<IntegerAttr>(figure.getValue()))
+            json.attribute(key, count.getInt());
+          else if (auto value = dyn_cast<FloatAttr>(figure.getValue()))
+            number(key, value.getValueAsDouble());
+        }
+      });
+  });
+}
+
 void OpMetadataWriter::writeStatistics() {
   auto count = [&](StringRef key, size_t value) {
     json.attribute(key, int64_t(value));
@@ -112,6 +138,9 @@ void OpMetadataWriter::writeStatistics() {
   count("shared", statistics.shared);
   count("contested", statistics.contested);
   count("contaminated", statistics.contaminated);
+  count("placed", statistics.placed);
+  number("placed_share", statistics.placedShare());
+  writeFit();
   json.attributeObject("evidence", [&] {
     for (auto &[name, kind] : statistics.evidence)
       json.attributeObject(validUTF8(name), [&, &kind = kind] {
@@ -244,6 +273,9 @@ void OpMetadataWriter::write() {
   json.object([&] {
     json.attribute("format", "htp-op-metadata");
     json.attribute("version", 1);
+    if (!tree.getProducer().empty())
+      json.attributeObject("producer",
+                           [&] { writeProducer(tree.getProducer(), json); });
     json.attributeObject("hierarchy", [&] {
       json.attributeArray("modules", [&] {
         for (ModuleId id : tree.ids())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/Summary.h"
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Target/GraphStatistics.h"
 #include "HTP/Target/TaggedGraph.h"
 
@@ -74,6 +75,34 @@ static std::string percent(double share) {
   return formatv("{0:f1} %", 100 * share);
 }
 
+/// How well a trace or a reference fits, where one was given.
+static void printFit(const TaggedGraph &graph, raw_ostream &os) {
+  HierarchyOp hierarchy = findHierarchy(graph.model());
+  auto fits =
+      hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr) : ArrayAttr();
+  if (!fits)
+    return;
+  for (auto figures : fits.getAsRange<DictionaryAttr>()) {
+    auto count = [&](StringRef key) {
+      auto value = figures.getAs<IntegerAttr>(key);
+      return value ? value.getInt() : 0;
+    };
+    auto text = [&](StringRef key) {
+      auto value = figures.getAs<StringAttr>(key);
+      return value ? value.getValue() : StringRef();
+    };
+    auto number = [&](StringRef key) {
+      auto value = figures.getAs<FloatAttr>(key);
+      return value ? value.getValueAsDouble() : 0.0;
+    };
+    os << formatv("  {0,-14}{1}: {2} of {3} parameters found, {4} of {5} nodes "
+                  "explained, likelihood {6:f2} (about {7:f1} where it fits)\n",
+                  text("source"), text("verdict"), count("parameters_found"),
+                  count("parameters"), count("nodes_explained"), count("nodes"),
+                  number("likelihood"), number("likelihood_of_fitting"));
+  }
+}
+
 static void printTotals(const TaggedGraph &graph,
                         const GraphStatistics &statistics, raw_ostream &os) {
   auto line = [&](StringRef name, const Twine &value) {
@@ -94,6 +123,13 @@ static void printTotals(const TaggedGraph &graph,
                                                       : raw_ostream::RED)
       << percent(statistics.coverage());
   os << " (" << statistics.tagged << " of " << statistics.nodes << ")\n";
+  os << formatv("  {0,-14}", "placed");
+  WithColor(os, statistics.placedShare() > 0.5 ? raw_ostream::GREEN
+                                               : raw_ostream::RED)
+      << percent(statistics.placedShare());
+  os << " (" << statistics.placed << " of " << statistics.nodes
+     << " in a module below the root)\n";
+  printFit(graph, os);
   line("confidence",
        formatv("{0:f3}", statistics.confidence).str() + " on average");
   line("shared", Twine(statistics.shared) + " used by several modules");
@@ -115,7 +151,8 @@ static Table moduleTable(const TaggedGraph &graph,
   // What a module of torch.nn owns counts for the module whose tag it has.
   std::vector<size_t> own(tree.size());
   for (ModuleId id : tree.ids()) {
-    own[tags.taggedModule(id)] += statistics.own[id];
+    if (tree[id].canonical == id)
+      own[tags.taggedModule(id)] += statistics.own[id];
     if (tags.taggedModule(id) == id && id != ModuleTree::root())
       children[tags.taggedModule(tree[id].parent)].push_back(id);
   }

@@ -32,6 +32,7 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     Evidence &kind = found[node.tag.getEvidence()];
     ++kind.nodes;
     kind.confidence += node.tag.getConfidenceValue();
+    placed += node.module != ModuleTree::root();
     own[node.module] += !node.constant;
   }
   contaminated = countTags(graph.model(), graph.tree()).contaminated.size();
@@ -40,10 +41,20 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     if (kind.nodes)
       evidence[name] = {kind.nodes, kind.confidence / kind.nodes};
 
-  // Children come after their parents.
+  // Deepest first; an alias has what its module has.
+  const ModuleTree &tree = graph.tree();
+  std::vector<ModuleId> order(tree.ids().begin(), tree.ids().end());
+  llvm::stable_sort(order, [&](ModuleId a, ModuleId b) {
+    return tree[a].depth > tree[b].depth;
+  });
   total = own;
-  for (ModuleId id = total.size(); id-- > 1;)
-    total[graph.tree()[id].parent] += total[id];
+  for (ModuleId id : order)
+    if (id != ModuleTree::root())
+      total[tree[id].parent] += total[id];
+  for (ModuleId id : tree.ids()) {
+    own[id] = own[tree[id].canonical];
+    total[id] = total[tree[id].canonical];
+  }
 
   llvm::DenseSet<Operation *> called;
   for (const TaggedGraph::Frame &frame : graph.frames())

@@ -4,14 +4,35 @@
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 using namespace mlir;
 using namespace htp;
 
+/// A text in which bytes that are no UTF-8 are escaped: names in broken files
+/// hold anything, and whoever reads messages expects text.
+static std::string readable(StringRef text) {
+  std::string result;
+  raw_string_ostream os(result);
+  while (!text.empty()) {
+    auto *begin = reinterpret_cast<const UTF8 *>(text.bytes_begin());
+    size_t size = getNumBytesForUTF8(*begin);
+    if (size <= text.size() && isLegalUTF8Sequence(begin, begin + size)) {
+      os << text.take_front(size);
+      text = text.drop_front(size);
+    } else {
+      os << "\\x" << format_hex_no_prefix(*begin, 2, /*Upper=*/true);
+      text = text.drop_front();
+    }
+  }
+  return result;
+}
+
 void htp::reportError(const Twine &message) {
-  WithColor::error(errs()) << message << "\n";
+  WithColor::error(errs()) << readable(message.str()) << "\n";
 }
 
 /// The name of the node or tensor that a location stands for; the first one
@@ -59,8 +80,8 @@ void ModelDiagnosticHandler::print(Diagnostic &diagnostic) {
   raw_ostream &os = printSeverity(diagnostic.getSeverity());
   // Many messages name the node themselves.
   if (!name.empty() && !StringRef(message).contains(name))
-    os << "at \"" << name << "\": ";
-  os << message << "\n";
+    os << "at \"" << readable(name) << "\": ";
+  os << readable(message) << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);
 }

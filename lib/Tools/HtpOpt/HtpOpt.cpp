@@ -5,6 +5,7 @@
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
+#include "HTP/Tools/HtpOpt/ParentWatch.h"
 #include "HTP/Tools/HtpOpt/Session.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -33,6 +34,8 @@ struct SideOutputOption {
   SideOutput output;
   cl::opt<std::string> file;
 };
+
+constexpr StringLiteral kParentFlag = "exit-with-parent";
 
 /// HTP's own options. The help lists categories by name; the blank puts this
 /// one in front of MLIR's few hundred options.
@@ -64,6 +67,11 @@ struct CommandLine {
   // LLVM's own -h acts as soon as an unknown option begins with it: a mistyped
   // --htp-… would print the help and succeed. This one waits for the rest.
   cl::opt<bool> help{"h", cl::desc("Alias for --help"), cl::ValueDisallowed};
+  // Acted on before the command line is parsed, whose rest may come later.
+  cl::opt<int> parent{
+      StringRef(kParentFlag),
+      cl::desc("End when the process with this number is no longer the parent"),
+      cl::value_desc("pid"), cl::Hidden, cl::cat(category)};
   std::deque<SideOutputOption> sides;
   std::vector<SessionOptions::Step> finalSteps;
   std::vector<ExportStep> exportSteps;
@@ -228,8 +236,21 @@ static void expandResponseFiles(BumpPtrAllocator &allocator,
     consumeError(std::move(error)); // LLVM's expansion reports it.
 }
 
+/// Watches the parent that the command line names. Standard input may be a
+/// response file that is still to be written, so this cannot wait for the rest.
+static void watchParent(ArrayRef<const char *> arguments) {
+  for (StringRef argument : arguments) {
+    argument.consume_front("-");
+    int parent;
+    if (argument.consume_front("-") && argument.consume_front(kParentFlag) &&
+        argument.consume_front("=") && !argument.getAsInteger(10, parent))
+      exitWithParent(parent);
+  }
+}
+
 int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
+  watchParent(ArrayRef<const char *>(argv, argc));
   hideForeignOptions(); // All that exist before MLIR registers its own.
   registerCLIOptions("htp-opt", registry);
   BumpPtrAllocator allocator;

@@ -22,7 +22,7 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
   for (ModuleId id : programTree.ids()) {
     const Module &own = programTree[id];
     places.push_back({id == ModuleTree::root() ? -1 : int32_t(own.parent),
-                      int32_t(own.calls)});
+                      int32_t(std::min<int64_t>(own.calls, INT32_MAX))});
     // Mostly the trees are the same, and nothing need be searched for.
     bool same = &tree == &programTree ||
                 (id < tree.size() && tree[id].path == own.path);
@@ -63,25 +63,30 @@ void AlignedTags::setPriors(ModelGraph &model) {
   }
 }
 
-/// Parameters that were folded or quantized and names that were removed prove
-/// nothing as long as the other half fits. The root is a module of every model.
-LogicalResult AlignedTags::check(const ModelGraph &model,
-                                 const Alignment &result) {
-  Fit found;
-  found.parameters = result.parameters;
-  found.parametersFound = result.parametersFound;
-  found.nodes = model.graph.nodes.size();
-  found.nodesKnown =
-      llvm::count_if(model.graph.nodes, [](const GraphNode &node) {
-        return node.prior.module > int32_t(ModuleTree::root());
-      });
-  if (found.parameters && found.nodes && !found.parametersFound &&
-      !found.nodesKnown)
-    return module.emitError()
-           << source << " is not of this model: none of its "
-           << found.parameters << " parameters is in the graph, and no name";
-  fit += found;
-  return success();
+void AlignedTags::setParameters(size_t known, size_t found) {
+  fit.parameters = known;
+  fit.parametersFound = found;
+}
+
+/// The root is a module of every model: that a node is known to be in it says
+/// nothing.
+void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
+  if (!fit.parameters || result.parametersFound > fit.parametersFound) {
+    fit.parameters = std::max<size_t>(fit.parameters, result.parameters);
+    fit.parametersFound = result.parametersFound;
+  }
+  fit.countSizes(program, model.graph);
+  fit.compareContents(program, model.graph);
+  // Of a reference only tensors that the model has the size of were read.
+  if (program.sameNames)
+    fit.parameters = std::max(fit.parameters, fit.tensors);
+  for (auto [node, placed] : llvm::zip(model.graph.nodes, result.nodes)) {
+    ++fit.nodes;
+    fit.named += node.prior.module > int32_t(ModuleTree::root());
+    fit.explained +=
+        placed.step >= 0 && !placed.flags.kind && !placed.flags.edge;
+  }
+  fit.logLikelihood += result.fit * model.graph.nodes.size();
 }
 
 /// Which call of its module a node with a tag belongs to.
@@ -142,13 +147,17 @@ void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
 LogicalResult AlignedTags::run() {
   findSizes();
   ModelFunctions functions(module);
+  std::vector<std::pair<ModelGraph, Alignment>> aligned;
   for (FunctionOpInterface function : functions.entries) {
     ModelGraph model(function, sizes);
     setPriors(model);
     Alignment result = align(model.graph, program, places);
-    if (failed(check(model, result)))
-      return failure();
-    write(model, result);
+    measure(model, result);
+    aligned.emplace_back(std::move(model), std::move(result));
   }
+  if (failed(fit.report(module, source, evidence, force)))
+    return failure();
+  for (auto &[model, result] : aligned)
+    write(model, result);
   return success();
 }

@@ -9,24 +9,9 @@
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/Alignment.h"
 #include "ModelGraph.h"
+#include "ProgramFit.h"
 
 namespace htp {
-
-/// How much of a program and of a model there is in the other.
-struct Fit {
-  size_t parameters = 0, parametersFound = 0; ///< of the program
-  size_t nodes = 0, nodesKnown = 0; ///< of the model, and known before
-
-  bool isPoor() const {
-    return parametersFound * 2 < parameters && nodesKnown * 2 < nodes;
-  }
-  void operator+=(const Fit &other) {
-    parameters += other.parameters;
-    parametersFound += other.parametersFound;
-    nodes += other.nodes;
-    nodesKnown += other.nodesKnown;
-  }
-};
 
 class AlignedTags {
 public:
@@ -39,16 +24,21 @@ public:
   void setSourceName(llvm::StringRef name) { source = name.str(); }
   void setEvidence(llvm::StringRef name) { evidence = name; }
 
+  /// Goes on where the program is that of another model.
+  void setForce(bool on) { force = on; }
+  /// What is known of the parameters besides their contents: how many of the
+  /// program's are in the model.
+  void setParameters(size_t known, size_t found);
+
   /// Fails, with an error, where the program is that of another model.
   mlir::LogicalResult run();
 
   unsigned numAligned = 0, numByParameter = 0;
-  Fit fit;
 
 private:
   void findSizes();
   void setPriors(ModelGraph &model);
-  mlir::LogicalResult check(const ModelGraph &model, const Alignment &result);
+  void measure(const ModelGraph &model, const Alignment &result);
   void write(const ModelGraph &model, const Alignment &result);
   void write(mlir::Operation *op, const AlignedNode &node);
   bool confirms(const AlignedNode &node, TagAttr tag) const;
@@ -59,6 +49,8 @@ private:
   const Program &program;
   const ModuleTree &programTree;
   HierarchyAnalysis &hierarchy;
+  ProgramFit fit;
+  bool force = false;
   bool sameTree = true; ///< each module has one number in both
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";

@@ -13,8 +13,18 @@ static constexpr double kNotes = 0.99, kName = 0.99, kValueName = 0.98,
                         kTracedName = 0.98, kParameter = 0.999;
 /// Where another source of the same rank disagrees.
 static constexpr double kDisputed = 0.7;
+/// A convolution that other ops were folded into, by its own name.
+static constexpr double kAbsorbed = 0.9;
 /// Where a node stands for several, and its name is that of the first.
 static constexpr double kOfFirst = 0.5;
+
+/// Notes that contradict a parameter: the parameter's word where a trace says
+/// who read it, the same where only its owner is known, and the notes' where
+/// they name the module around the owner, which may read it itself.
+static constexpr double kOverNotes = 0.97, kOwnerOverNotes = 0.85,
+                        kNotesOverOwner = 0.8, kContradicted = 0.1;
+/// Notes of a file whose notes are wrong often; alignment may overrule them.
+static constexpr double kUnreliableNotes = 0.5;
 
 static constexpr StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 static constexpr StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
@@ -25,6 +35,7 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
   if (trace)
     traced.emplace(module, *trace, parameters);
   indexRepeatedReaders(module);
+  countNotes(module);
   // The first name with a scope makes the index of scopes, which many models
   // do without: here and now it is made beside other work.
   module->walk([&](Operation *op) {
@@ -64,7 +75,7 @@ static bool shapesFit(Operation *op, StringRef name, const TraceOp &traced) {
 const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
   if (!traced)
     return nullptr;
-  if (StringAttr notes = getMetadata(op, kNameScopes))
+  if (StringAttr notes = getForeignNote(op, kNameScopes))
     if (auto scope = parseExportScope(notes, ""))
       if (const TraceOp *named = traced->named(scope->value);
           named &&
@@ -75,12 +86,12 @@ const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
 }
 
 std::optional<Claim> DirectEvidence::fromNotes(Operation *op) const {
-  StringAttr notes = getMetadata(op, kNameScopes);
+  StringAttr notes = getForeignNote(op, kNameScopes);
   auto scope = notes ? parseExportScope(notes, "") : std::nullopt;
   if (!scope)
     return std::nullopt;
   const ExportScope::Frame &frame = scope->frames.back();
-  std::optional<ModuleId> id = tree.find(frame.path);
+  std::optional<ModuleId> id = tree.resolve(frame.path);
   if (!id)
     return std::nullopt;
   // The exporter's notes do not count calls; the trace does.
@@ -106,8 +117,21 @@ std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
   return std::nullopt;
 }
 
+/// A plain convolution, not an optimizer's op that does more.
+static bool isConvolution(Operation *op) {
+  StringRef type = getOpType(op);
+  return !isForeign(op) && (type == "Conv" || type == "ConvTranspose");
+}
+
 std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
   const TraceOp *named = traced ? traced->find(op) : nullptr;
+  // The value of a norm that a convolution took in.
+  if (named && isConvolution(op)) {
+    const EmissionTable &table = EmissionTable::get();
+    if (table.rule(table.canonical(named->kind)).emits(getOpType(op)) !=
+        Emits::Main)
+      return std::nullopt;
+  }
   auto id = named ? tree.find(trace->tree[named->module].path) : std::nullopt;
   if (!id)
     return std::nullopt;
@@ -206,19 +230,85 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
 // Answers
 //===----------------------------------------------------------------------===//
 
+/// Whether notes and parameters of a node can both be right.
+bool DirectEvidence::agree(Operation *op, const Claim &notes,
+                           const Claim &parameter) const {
+  if (tree[notes.where.module].canonical ==
+      tree[parameter.where.module].canonical)
+    return true;
+  // Without a trace tied parameters are known by one name only: a module that
+  // holds no others reads one of its own, whatever that is called here.
+  if (!trace && tree.children(notes.where.module).empty() &&
+      tree[notes.where.module].parameters.empty())
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return parameters.find(operand) &&
+           parameters.mayStandFor(operand, notes.where.module);
+  });
+}
+
+void DirectEvidence::countNotes(mlir::ModuleOp module) {
+  forEachNode(module, [&](Operation *op) {
+    std::optional<Claim> notes = fromNotes(op),
+                         parameter = notes ? fromParameters(op) : std::nullopt;
+    if (parameter)
+      ++(agree(op, *notes, *parameter) ? notesRight : notesWrong);
+  });
+}
+
+bool DirectEvidence::notesAreReliable() const {
+  constexpr size_t kOften = 5; // more than one in five
+  return notesWrong * kOften <= notesRight + notesWrong;
+}
+
+/// Notes against the parameters of the same node. The exporter's notes are lost
+/// where it runs a part of the model in another way (control flow, autocast);
+/// the parameters are not.
+void DirectEvidence::weigh(Operation *op, std::optional<Claim> &notes,
+                           std::optional<Claim> &parameter) const {
+  if (!notes)
+    return;
+  if (!parameter) {
+    if (!notesAreReliable())
+      notes->confidence = kUnreliableNotes;
+    return;
+  }
+  if (agree(op, *notes, *parameter))
+    return;
+  bool mayRead = !trace && notesAreReliable() &&
+                 tree[parameter->where.module].parent == notes->where.module;
+  if (mayRead) {
+    notes->confidence = kNotesOverOwner;
+    parameter->confidence = 1 - kNotesOverOwner;
+    return;
+  }
+  parameter->confidence = trace ? kOverNotes : kOwnerOverNotes;
+  notes->confidence = kContradicted;
+}
+
 SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   SmallVector<Claim, 3> all;
   auto add = [&](std::optional<Claim> claim) {
     if (claim)
       all.push_back(*claim);
   };
-  add(fromNotes(op));
+  std::optional<Claim> notes = fromNotes(op), parameter = fromParameters(op);
+  weigh(op, notes, parameter);
+  bool contradicted = notes && notes->confidence == kContradicted;
+  if (contradicted)
+    add(parameter);
+  if (notes && notes->confidence > kUnreliableNotes)
+    add(notes);
   // An optimizer names a node that it makes after one of those that it
   // replaces; the value keeps the name of the last of them.
   std::optional<Claim> node = fromNodeName(op), value = fromValueNames(op);
+  // Not so a convolution that took in the norm after it: it still is one.
   if (node && value && !(node->where == value->where)) {
     node->confidence = value->confidence = kDisputed;
-    std::swap(node, value);
+    if (isConvolution(op))
+      node->confidence = kAbsorbed;
+    else
+      std::swap(node, value);
   }
   // Its value, a result of the model, need not be the first one's.
   if (node && !value && isForeign(op))
@@ -226,7 +316,10 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   add(node);
   add(value);
   add(fromTracedNames(op));
-  add(fromParameters(op));
+  if (!contradicted)
+    add(parameter);
+  if (notes && notes->confidence <= kUnreliableNotes)
+    add(notes);
   return all;
 }
 

@@ -36,8 +36,8 @@ static SmallVector<StringRef> parameterNames(mlir::ModuleOp module) {
 static std::optional<ModuleTree> treeFromMetadata(mlir::ModuleOp module) {
   ExportTreeBuilder builder;
   forEachNode(module, [&](Operation *op) {
-    StringAttr names = getMetadata(op, "pkg.torch.onnx.name_scopes");
-    StringAttr classes = getMetadata(op, "pkg.torch.onnx.class_hierarchy");
+    StringAttr names = getForeignNote(op, "pkg.torch.onnx.name_scopes");
+    StringAttr classes = getForeignNote(op, "pkg.torch.onnx.class_hierarchy");
     if (!names)
       return;
     if (auto scope = parseExportScope(names, classes ? classes.getValue() : ""))

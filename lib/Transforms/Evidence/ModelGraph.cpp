@@ -109,6 +109,8 @@ void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
   content.shape.assign(type.getShape().begin(), type.getShape().end());
   content.elements = type.getNumElements();
   content.kind = elementKind(type);
+  if (type.getElementType().isIntOrFloat())
+    content.bits = type.getElementTypeBitWidth();
   if (!sizes.contains(content.elements))
     return;
   std::optional<ElementType> element =

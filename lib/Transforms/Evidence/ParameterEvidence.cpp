@@ -13,6 +13,14 @@ using namespace mlir;
 
 namespace htp {
 
+/// Whether `value` has as many elements as `parameter`, as far as is known.
+static bool sizesFit(Value value, const Parameter &parameter) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || parameter.dtype.empty())
+    return true;
+  return type.getNumElements() == elementCount(parameter.shape);
+}
+
 ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
                                  const Trace *trace)
     : tree(tree), index(tree), seen(index.size()), readers(index.size()),
@@ -79,7 +87,7 @@ void ParameterValues::indexReaders(const Trace &trace) {
   llvm::DenseMap<TraceValueId, ParameterId> passed;
   forEachOp(trace.ops, [&](const TraceOp &op) {
     auto reader = sameTree ? op.module : tree.find(trace.tree[op.module].path);
-    if (!reader)
+    if (!reader || onlyHandsOn(op))
       return;
     Reader entry{*reader, kindOf(op.kind)};
     std::optional<ParameterId> handed;
@@ -133,6 +141,13 @@ std::optional<ModuleId> ParameterValues::readerFor(const ParameterValue &value,
   return only;
 }
 
+bool ParameterValues::mayStandFor(Value value, ModuleId module) const {
+  return llvm::any_of(tree[module].parameters, [&](const Parameter &own) {
+    auto id = index.find(joinPath(tree[module].path, own.name));
+    return id && !seen.test(index.identity(*id)) && sizesFit(value, own);
+  });
+}
+
 std::string ParameterValues::identity(StringRef path) const {
   auto parameter = index.find(path);
   return parameter ? index.path(index.identity(*parameter)) : path.str();
@@ -141,14 +156,6 @@ std::string ParameterValues::identity(StringRef path) const {
 //===----------------------------------------------------------------------===//
 // The graph
 //===----------------------------------------------------------------------===//
-
-/// Whether `value` has as many elements as `parameter`, as far as is known.
-static bool sizesFit(Value value, const Parameter &parameter) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || parameter.dtype.empty())
-    return true;
-  return type.getNumElements() == elementCount(parameter.shape);
-}
 
 void ParameterValues::addInitializer(Value value, Attribute contents) {
   ParameterValue result;

@@ -60,6 +60,10 @@ public:
   std::optional<ModuleId> readerFor(const ParameterValue &value,
                                     llvm::StringRef opType) const;
 
+  /// Whether `value` may also be a parameter of `module` that the graph lacks:
+  /// exporters store equal parameters once, under the name of one of them.
+  bool mayStandFor(mlir::Value value, ModuleId module) const;
+
   /// How many of the tree's parameters are in the graph, and how many it has.
   size_t matched() const { return seen.count(); }
   size_t total() const { return index.count(); }

@@ -66,6 +66,8 @@ LogicalResult UserDecisions::loadOverrides(StringRef path) {
     if (unknown++ == 0)
       first = "node '" + node + "': " + message;
   }
+  forEachNode(module,
+              [&](Operation *op) { nodeNames.insert(getNodeName(op)); });
   if (unknown == 0)
     return success();
   return module.emitError("overrides '")
@@ -108,13 +110,28 @@ UserDecisions::targetOf(const Rule &rule, const ConflictView &view) const {
   return view.common(neighbours);
 }
 
+/// Nodes without a name have no other handle than the values that they make.
+/// The name of a node comes first: it may be that of another node's value.
+UserDecisions::Override *UserDecisions::overrideOf(Operation *op) {
+  auto find = [&](StringRef name) -> Override * {
+    auto given = overrides.find(name);
+    return given == overrides.end() || name.empty() ? nullptr : &given->second;
+  };
+  if (Override *given = find(getNodeName(op)))
+    return given;
+  for (Value result : op->getResults())
+    if (Override *given = find(getValueName(result));
+        given && !nodeNames.contains(getValueName(result)))
+      return given;
+  return nullptr;
+}
+
 FailureOr<std::optional<Decision>>
 UserDecisions::decide(const ConflictView &view) {
   Operation *op = view.getOperation();
-  auto given = overrides.find(getNodeName(op));
-  if (given != overrides.end()) {
-    given->second.matched = true;
-    return std::optional(Decision{given->second.target, "override", 1.0,
+  if (Override *given = overrideOf(op)) {
+    given->matched = true;
+    return std::optional(Decision{given->target, "override", 1.0,
                                   "given by name in the overrides"});
   }
   const Rule *winner = nullptr;
@@ -157,6 +174,7 @@ void UserDecisions::reportUnmatched() {
     return;
   llvm::sort(unknown);
   module.emitWarning() << unknown.size() << " of " << overrides.size()
-                       << " overrides name no node of the model, the first is '"
+                       << " overrides name no node of the model and no value "
+                          "that one makes, the first is '"
                        << unknown.front() << "'";
 }

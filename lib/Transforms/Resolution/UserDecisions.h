@@ -9,6 +9,7 @@
 #include "HTP/Transforms/Resolution.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace htp {
 
@@ -50,7 +51,11 @@ private:
   mlir::ModuleOp module;
   const ModuleTree &tree;
   std::vector<Rule> rules;
+  /// By the name of a node, or of a value that it makes.
   llvm::StringMap<Override> overrides;
+  llvm::StringSet<> nodeNames; ///< filled where there are overrides
+
+  Override *overrideOf(mlir::Operation *op);
 };
 
 } // namespace htp

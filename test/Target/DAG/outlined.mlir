@@ -1,6 +1,6 @@
 // RUN: htp-opt %s --dag-json | FileCheck %s
 // RUN: htp-opt %s --op-metadata | %python -m json.tool --indent 1 | FileCheck %s --check-prefix=OPS
-// RUN: htp-opt %s --graphml=%t.graphml --dag-json=%t.json && %python %S/../Inputs/check_graphml.py %t.graphml %t.json 5
+// RUN: htp-opt %s --graphml=%t.graphml --dag-json=%t.json && %python %S/../Inputs/check_graphml.py %t.graphml %t.json 6
 // RUN: htp-opt %s --summary | FileCheck %s --check-prefix=SUMMARY
 
 // A call is no operation: it stands for the module whose operations the function

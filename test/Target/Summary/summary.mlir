@@ -5,6 +5,7 @@
 // CHECK-NEXT:  operations    5 (1 constant)
 // CHECK-NEXT:  initializers  1
 // CHECK-NEXT:  coverage      100.0 % (5 of 5)
+// CHECK-NEXT:  placed        80.0 % (4 of 5 in a module below the root)
 // CHECK-NEXT:  confidence    0.868 on average
 // CHECK-NEXT:  shared        1 used by several modules
 // CHECK-NEXT:  contested     1 with evidence for other modules, too

@@ -47,6 +47,13 @@ inline constexpr llvm::StringLiteral kParameterAttr = "htp.parameter";
 inline constexpr llvm::StringLiteral kUsersAttr = "htp.users";
 /// Of an `htp.hierarchy`: written tags name the classes of torch.nn too.
 inline constexpr llvm::StringLiteral kTorchNNTagsAttr = "htp.torch_nn_tags";
+/// Of an htp.hierarchy: who wrote the trace that it is from (a dictionary), and
+/// how well traces and references fit the model (an array of dictionaries).
+inline constexpr llvm::StringLiteral kProducerAttr = "htp.producer";
+inline constexpr llvm::StringLiteral kFitAttr = "htp.fit";
+/// From --htp-attach-hierarchy to --htp-align-trace: how many parameters of the
+/// trace are in the model, and how many it has.
+inline constexpr llvm::StringLiteral kMatchedAttr = "htp.matched";
 
 /// The tag of an operation, or null.
 inline TagAttr getTag(mlir::Operation *op) {

@@ -106,6 +106,9 @@ void setHierarchy(mlir::ModuleOp module,
 mlir::Type typeOf(const Parameter &parameter, mlir::MLIRContext *context);
 llvm::StringRef dtypeOf(mlir::Type elementType);
 
+/// The tag without contexts that name a module which the tree does not have.
+TagAttr withKnownContexts(TagAttr tag, const ModuleTree &tree);
+
 } // namespace htp
 
 #endif // HTP_DIALECT_HTP_IR_HIERARCHY_H

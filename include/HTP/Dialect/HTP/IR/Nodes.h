@@ -57,6 +57,14 @@ llvm::StringRef getValueName(mlir::Value value);
 /// there.
 mlir::StringAttr getMetadata(mlir::Operation *op, llvm::StringRef key);
 
+/// Of a node's metadata: the keys of other tools that HTP added, with commas
+/// between them.
+inline constexpr llvm::StringLiteral kAddedKey = "htp.added";
+
+/// A note that another tool left in a node's metadata; null where HTP wrote it
+/// itself, which proves nothing.
+mlir::StringAttr getForeignNote(mlir::Operation *op, llvm::StringRef key);
+
 /// Whether `op` passes a tensor's contents on, perhaps in another layout or
 /// type: what it makes of a parameter is still that parameter.
 bool isCopy(mlir::Operation *op);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ProgramFit.h"
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Hierarchy/Emission.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace htp;
+
+/// Smaller tensors (scalars, axes, small biases) have the size of others by
+/// chance.
+static constexpr int64_t kLeastElements = 16;
+
+/// The mean log-likelihood of a node where the program is of the model: on the
+/// corpus between 0 and -2, with a median of about this.
+static constexpr double kFitting = -0.9;
+
+static double share(size_t part, size_t whole) {
+  return whole ? double(part) / whole : 1.0;
+}
+
+void ProgramFit::countSizes(const Program &program, const Graph &graph) {
+  llvm::DenseMap<int64_t, std::pair<size_t, size_t>> counts;
+  auto count = [&](const TensorContent &content, auto member) {
+    if (content.elements >= kLeastElements)
+      ++(counts[content.elements].*member);
+  };
+  using Both = std::pair<size_t, size_t>;
+  for (const Program::Parameter &parameter : program.parameters)
+    if (!parameter.joined)
+      count(parameter.content, &Both::first);
+  for (const TensorContent &content : graph.constants)
+    count(content, &Both::second);
+  for (auto [size, both] : counts) {
+    auto [mine, others] = both;
+    tensors += mine;
+    constants += others;
+    tensorsFound += std::min(mine, others);
+    constantsFound += std::min(mine, others);
+  }
+}
+
+/// Parameters that are equal (zero biases, the ones of norms) are so in other
+/// models too.
+void ProgramFit::compareContents(const Program &program, const Graph &graph) {
+  auto isLarge = [](const TensorContent &content) {
+    return content.values && content.elements >= kLeastElements &&
+           content.kind == ElementKind::Float && content.bits;
+  };
+  llvm::DenseMap<uint64_t, unsigned> times;
+  for (const Program::Parameter &parameter : program.parameters)
+    if (isLarge(parameter.content))
+      ++times[parameter.content.values];
+  llvm::DenseSet<std::pair<int64_t, unsigned>> types;
+  llvm::DenseSet<uint64_t> present;
+  for (const TensorContent &content : graph.constants) {
+    quantized += content.elements >= kLeastElements && content.bits &&
+                 content.bits <= 8 && content.kind == ElementKind::Integer;
+    if (isLarge(content)) {
+      types.insert({content.elements, content.bits});
+      present.insert(content.values);
+    }
+  }
+  for (const Program::Parameter &parameter : program.parameters) {
+    const TensorContent &content = parameter.content;
+    if (parameter.joined || !isLarge(content) || times[content.values] > 1 ||
+        !types.contains({content.elements, content.bits}))
+      continue;
+    ++compared;
+    equal += present.contains(content.values);
+  }
+  norms = llvm::count_if(program.steps, [](const Program::Step &step) {
+    return EmissionTable::get().canonical(step.kind) == "batch_norm";
+  });
+}
+
+/// Parameters that were folded, rounded or quantized and names that were
+/// removed prove nothing as long as something else fits. What was measured on
+/// the corpus: of a model's own trace 0.94 or more of the model's tensors have
+/// a partner of the same size, in all forms but packed ones; of another
+/// model's 0.8 or less, unless the architectures are close. Then contents tell.
+ProgramFit::Verdict ProgramFit::verdict() const {
+  constexpr double kFew = 0.25, kHalf = 0.5, kOtherSizes = 0.6,
+                   kOwnSizes = 0.85, kSameContents = 0.1;
+  constexpr size_t kEnough = 4;
+  if (!parameters || !nodes)
+    return Verdict::Fits; // there is nothing to compare
+  double byParameter = share(parametersFound, parameters),
+         byName = share(named, nodes);
+  bool isQuantized = quantized * 4 >= constants && quantized;
+  bool otherContents = compared >= kEnough && compared - equal > 2 * norms &&
+                       !isQuantized && share(equal, compared) < kSameContents;
+  bool sizesTold = tensors && constants;
+  double bySize = sizesTold ? share(constantsFound, constants) : 0;
+  // Close relatives call their modules by the same names.
+  bool otherSizes = tensors >= kEnough && constants >= kEnough &&
+                    !isQuantized && byParameter < kHalf && bySize < kHalf;
+  if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
+    return Verdict::Other;
+  if (otherContents || otherSizes)
+    return Verdict::Doubtful;
+  if (byParameter < kHalf && byName < kHalf && bySize < kOwnSizes)
+    return Verdict::Doubtful;
+  return Verdict::Fits;
+}
+
+LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
+                                 StringRef evidence, bool force) const {
+  Builder builder(module.getContext());
+  NamedAttrList figures;
+  auto add = [&](StringRef key, Attribute value) {
+    figures.append(key, value);
+  };
+  auto count = [&](StringRef key, size_t value) {
+    add(key, builder.getI64IntegerAttr(value));
+  };
+  Verdict answer = verdict();
+  add("source",
+      builder.getStringAttr(evidence == "alignment" ? "trace" : evidence));
+  count("parameters", parameters);
+  count("parameters_found", parametersFound);
+  count("tensors", tensors);
+  count("tensors_found", tensorsFound);
+  count("constants", constants);
+  count("constants_found", constantsFound);
+  count("contents_compared", compared);
+  count("contents_equal", equal);
+  count("nodes", nodes);
+  count("nodes_named", named);
+  count("nodes_explained", explained);
+  add("likelihood", builder.getF64FloatAttr(likelihood()));
+  add("likelihood_of_fitting", builder.getF64FloatAttr(kFitting));
+  add("verdict",
+      builder.getStringAttr(answer == Verdict::Fits       ? "fits"
+                            : answer == Verdict::Doubtful ? "doubtful"
+                                                          : "other model"));
+  if (HierarchyOp hierarchy = findHierarchy(module)) {
+    SmallVector<Attribute> all;
+    if (auto before = hierarchy->getAttrOfType<ArrayAttr>(kFitAttr))
+      llvm::append_range(all, before);
+    all.push_back(figures.getDictionary(module.getContext()));
+    hierarchy->setAttr(kFitAttr, builder.getArrayAttr(all));
+  }
+  if (answer == Verdict::Fits)
+    return success();
+  std::string found =
+      llvm::formatv("{0} of its {1} parameters are in the model, {2} of the "
+                    "model's {3} tensors have a partner of their size, and it "
+                    "explains {4} of {5} nodes (likelihood {6:f2}, about "
+                    "{7:f1} where it fits)",
+                    parametersFound, parameters, constantsFound, constants,
+                    explained, nodes, likelihood(), kFitting);
+  if (answer == Verdict::Other && !force) {
+    InFlightDiagnostic error = module.emitError()
+                               << name << " is of another model: " << found;
+    error.attachNote() << "the option force goes on all the same";
+    return error;
+  }
+  module.emitWarning() << name << (answer == Verdict::Other ? " is" : " may be")
+                       << " of another model: " << found;
+  return success();
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whether a trace or a reference is of the model at all.
+
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
+
+#include "HTP/Hierarchy/Alignment.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace htp {
+
+/// How much of a program there is in a model, and of the model in the program.
+struct ProgramFit {
+  /// Parameters of the program, and those that the model has, by name or by
+  /// contents.
+  size_t parameters = 0, parametersFound = 0;
+  /// Tensors of the program and of the model that are large enough to tell
+  /// something, and those that have a partner of the same size in the other.
+  /// Sizes outlive rounding, quantization and the loss of all names.
+  size_t tensors = 0, tensorsFound = 0, constants = 0, constantsFound = 0;
+  /// Parameters that no other one of the program equals and that have a partner
+  /// of the same size and type in the model, and those with the same contents.
+  size_t compared = 0, equal = 0;
+  /// Norms of the program, which exporters fold into what comes before them:
+  /// its weight and its bias then change. And tensors that were quantized.
+  size_t norms = 0, quantized = 0;
+  /// Nodes of the model, those whose names or notes place them, and those that
+  /// the program explains: a step emits such a node, fed by its neighbours'.
+  size_t nodes = 0, named = 0, explained = 0;
+  double logLikelihood = 0; ///< of all nodes
+
+  void countSizes(const Program &program, const Graph &graph);
+  void compareContents(const Program &program, const Graph &graph);
+
+  /// Mean log-likelihood of a node.
+  double likelihood() const { return nodes ? logLikelihood / nodes : 0; }
+
+  enum class Verdict { Fits, Doubtful, Other };
+  Verdict verdict() const;
+
+  /// Notes the figures at the model's htp.hierarchy. A warning where the
+  /// program may be of another model; where it is, an error, or with `force` a
+  /// warning.
+  mlir::LogicalResult report(mlir::ModuleOp module, llvm::StringRef name,
+                             llvm::StringRef evidence, bool force) const;
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
