@@ -8,8 +8,8 @@
 //   %1 = call @Layer(%x, %w) {htp.tag = #htp.tag<"layer.0">}
 //
 // The pass decides which modules are cut out (here), where the cuts go
-// (lib/Hierarchy/Partition), makes functions of them (OutlineBuilder), and moves
-// constants into these (SinkConstants).
+// (lib/Hierarchy/Partition), makes functions of them (OutlineBuilder), and
+// moves constants into these (SinkConstants).
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"

@@ -175,7 +175,6 @@ def export(
     finally:
         notices.issue()
     tagged.replaced = outputs.replaced
-    tagged.exporter, tagged.fallback = (settings.producer.get(k) for k in ("exporter", "fallback"))
     tagged.warnings = notices.texts
     tagged.seconds = settings.seconds
     return tagged

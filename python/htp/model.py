@@ -102,14 +102,12 @@ class TaggedModel:
         self.seconds: dict[str, float] = {}  # what each step of an export took
         self.warnings: list[str] = []  # what HTP had to say when it was made
         self.replaced: list[Path] = []  # files that were there before
-        self.exporter: str | None = None  # which of PyTorch's exporters made it
-        self.fallback: str | None = None  # why it was not the first choice
 
     def __repr__(self) -> str:
         s = self.statistics
         return (
             f"TaggedModel({str(self.path)!r}: {s['nodes']} nodes, {s['modules']} modules, "
-            f"{100 * s['coverage']:.1f} % tagged)"
+            f"{100 * s['coverage']:.1f} % tagged, {100 * s['placed_share']:.1f} % placed)"
         )
 
     @cached_property
@@ -124,6 +122,21 @@ class TaggedModel:
         """Counts, coverage, evidence and confidence."""
         statistics: Mapping[str, Any] = self.metadata["statistics"]
         return statistics
+
+    @property
+    def exporter(self) -> str | None:
+        """Which of PyTorch's exporters made the model, where that is known."""
+        return self._producer.get("exporter")
+
+    @property
+    def fallback(self) -> str | None:
+        """Why it was not the first choice, if so."""
+        return self._producer.get("fallback")
+
+    @property
+    def _producer(self) -> Mapping[str, str]:
+        producer: Mapping[str, str] = self.metadata.get("producer", {})
+        return producer
 
     @cached_property
     def nodes(self) -> dict[str, Node]:

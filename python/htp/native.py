@@ -138,7 +138,8 @@ class Standby:
 
     def _started(self) -> Running:
         if self._running is None:
-            self._running = Running(self.name, ["@/dev/stdin"], stdin=subprocess.PIPE)
+            watch = f"--exit-with-parent={os.getpid()}"  # it must not wait for one that died
+            self._running = Running(self.name, [watch, "@/dev/stdin"], stdin=subprocess.PIPE)
             _waiting.add(self._running)
         return self._running
 

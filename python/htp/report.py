@@ -21,6 +21,7 @@ def markdown(model: TaggedModel) -> str:
             [
                 ("all", s["nodes"], f"{s['constants']} of them constants"),
                 ("tagged", s["tagged"], f"{100 * s['coverage']:.1f} %"),
+                ("placed", s["placed"], f"{100 * s['placed_share']:.1f} %, below the root"),
                 ("shared", s["shared"], "used by several modules"),
                 ("contested", s["contested"], "with evidence for other modules, too"),
                 ("contaminated", s["contaminated"], "tagged with another layer than names say"),

@@ -87,6 +87,7 @@ def tag(
     reference: StrPath | None = None,
     overrides: StrPath | None = None,
     policy: StrPath | None = None,
+    force: bool = False,
     tag_storage: TagStorage = "metadata",
     dag: bool = True,
     graphml: bool = False,
@@ -94,8 +95,9 @@ def tag(
     """Tags an ONNX file.
 
     `trace` is a trace.json, a `.pt` or a `.pt2` archive of the PyTorch model; `reference` is the
-    same model, tagged before an optimizer ran. `overrides` (node name to module) and `policy` (rules
-    for conflicts) are JSON files. Writes `output` (by default NAME.tagged.onnx) and
+    same model, tagged before an optimizer ran. One that is of another model is refused; `force` goes
+    on with a warning. `overrides` (name of a node, or of a value that it makes, to module) and
+    `policy` (rules for conflicts) are JSON files. Writes `output` (by default NAME.tagged.onnx) and
     its DAG and operation metadata beside it.
     """
     source = existing(model)
@@ -110,6 +112,8 @@ def tag(
         )
         if path
     ]
+    if force:
+        options.append("force")
     command = [str(source), tag_option(options), *storage_options(tag_storage)]
     return _written(command, target, SideFiles(dag=dag, graphml=graphml))
 

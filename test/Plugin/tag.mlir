@@ -3,7 +3,7 @@
 // RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-tag{trace=%htp_src/test/Transforms/Inputs/net.trace.json})' -allow-unregistered-dialect | FileCheck %s
 // RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-tag{trace=%htp_src/test/Transforms/Inputs/net.trace.json},htp-outline{modules=layer.0,act min-ops=1})' -allow-unregistered-dialect | FileCheck %s --check-prefix=OUTLINE
 
-// CHECK: htp.hierarchy @Net : "demo.Net" {
+// CHECK: htp.hierarchy @Net : "demo.Net" attributes {htp.fit = {{.*}}verdict = "fits"
 // CHECK-LABEL: func.func @main_graph
 // OUTLINE-LABEL: func.func @main_graph
 func.func @main_graph(%x: tensor<2x2xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx.name = "linear_1"}) {

@@ -44,7 +44,7 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
   // Deepest first; an alias has what its module has.
   const ModuleTree &tree = graph.tree();
   std::vector<ModuleId> order(tree.ids().begin(), tree.ids().end());
-  llvm::stable_sort(order, [&](ModuleId a, ModuleId b) {
+  llvm::sort(order, [&](ModuleId a, ModuleId b) {
     return tree[a].depth > tree[b].depth;
   });
   total = own;

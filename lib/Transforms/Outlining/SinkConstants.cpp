@@ -147,9 +147,9 @@ static bool isLikeWeight(ElementsAttr contents) {
 Operation *ConstantSinker::copyInto(Block &body, Operation *constant,
                                     int64_t index) {
   Operation *copy = constant->clone();
-  for (NamedAttribute attribute :
-       llvm::to_vector(copy->getDiscardableAttrs()))
-    if (attribute.getName() != kOutputNamesAttr)
+  for (NamedAttribute attribute : llvm::to_vector(copy->getDiscardableAttrs()))
+    if (isAnnotation(attribute.getName()) &&
+        attribute.getName() != kOutputNamesAttr)
       copy->removeDiscardableAttr(attribute.getName());
   copy->removeAttr(kInitializerAttr);
   copy->setAttr(kSunkAttr, builder.getI64IntegerAttr(index));
@@ -193,8 +193,8 @@ size_t ConstantSinker::sinkInto(func::FuncOp function) {
     Operation *copy = copyInto(body, constant, copies.size());
     body.getArgument(argument).replaceAllUsesWith(copy->getResult(0));
     for (auto [call, numbers] : llvm::zip(calls, passed))
-      numbers.push_back(numberOf(
-          func::CallOp(call).getOperand(argument).getDefiningOp()));
+      numbers.push_back(
+          numberOf(func::CallOp(call).getOperand(argument).getDefiningOp()));
     copies.push_back(copy);
     sunk.set(argument);
   }

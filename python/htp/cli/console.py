@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -74,6 +74,23 @@ class Console:
 def count(number: int, what: str) -> str:
     """ "1 node", "2 nodes"."""
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def in_percent(statistics: Mapping[str, Any]) -> str:
+    """Tagged, and placed: below the root, of which any tag says nothing."""
+    return (
+        f"{100 * statistics['coverage']:.1f} % tagged, "
+        f"{100 * statistics['placed_share']:.1f} % placed below the root"
+    )
+
+
+def fit_line(fit: Mapping[str, Any]) -> str:
+    """How well a trace or a reference fits."""
+    return (
+        f"the {fit['source']} {fit['verdict']}: {fit['parameters_found']} of {fit['parameters']} "
+        f"parameters found, {fit['nodes_explained']} of {fit['nodes']} nodes explained, likelihood "
+        f"{fit['likelihood']:.2f} (about {fit['likelihood_of_fitting']:.1f} where it fits)"
+    )
 
 
 def printable(value: object) -> str:

@@ -19,7 +19,7 @@ from ..structure import read_structure, structure_of
 from ..tagging import existing, load
 from ..validation import validate
 from .commands import Commands
-from .console import Console, count, printable
+from .console import Console, count, fit_line, in_percent, printable
 
 ANALYZE = """\
 Show modules, coverage, evidence and confidence
@@ -156,9 +156,11 @@ def show_summary(model: TaggedModel, console: Console) -> None:
         f"{count(s['initializers'], 'initializer')}, {count(s['modules'], 'module')}"
     )
     console.text(
-        f"{100 * s['coverage']:.1f} % tagged, mean confidence {s['confidence']:.3f}, "
+        f"{in_percent(s)}, mean confidence {s['confidence']:.3f}, "
         f"{s['shared']} shared, {s['contested']} contested, {s['contaminated']} contaminated"
     )
+    for fit in s.get("fit", ()):
+        console.text(fit_line(fit))
     if functions := model.metadata["functions"]:
         calls = sum(len(function["calls"]) for function in functions.values())
         console.text(f"{count(len(functions), 'function')}, called {count(calls, 'time')}")

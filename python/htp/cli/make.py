@@ -12,7 +12,7 @@ from ..files import Outputs, check_writable
 from ..model import TaggedModel
 from ..report import markdown
 from .commands import Commands
-from .console import Console, count, printable
+from .console import Console, count, fit_line, in_percent, printable
 
 EXPORT = """\
 Export a PyTorch model and tag every node
@@ -92,7 +92,12 @@ def register(commands: Commands) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.tagged.onnx")
     parser.add_argument("--trace", metavar="FILE", help="trace.json, or a .pt or .pt2 archive")
     parser.add_argument("--reference", metavar="FILE", help="the same model, tagged before")
-    parser.add_argument("--overrides", metavar="FILE", help="JSON: node name to module")
+    parser.add_argument(
+        "--force", action="store_true", help="go on with a trace or reference of another model"
+    )
+    parser.add_argument(
+        "--overrides", metavar="FILE", help="JSON: a node's name, or a value's, to its module"
+    )
     parser.add_argument("--policy", metavar="FILE", help="JSON: rules for conflicts")
     _add_storage(parser)
     _add_sides(parser)
@@ -176,6 +181,7 @@ def run_tag(options: argparse.Namespace, console: Console) -> int:
         reference=options.reference,
         overrides=options.overrides,
         policy=options.policy,
+        force=options.force,
         tag_storage=options.tag_storage,
         graphml=options.graphml,
     )
@@ -199,8 +205,10 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
     s = model.statistics
     console.note(
         f"{printable(model.path)}: {count(s['nodes'], 'node')} of {count(s['modules'], 'module')}, "
-        f"{100 * s['coverage']:.1f} % tagged, mean confidence {s['confidence']:.3f}"
+        f"{in_percent(s)}, mean confidence {s['confidence']:.3f}"
     )
+    for fit in s.get("fit", ()):
+        console.note(f"  {fit_line(fit)}")
     if model.exporter:
         console.note(f"  exported with the {model.exporter} exporter")
     for file in files[1:]:
