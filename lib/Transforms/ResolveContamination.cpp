@@ -169,6 +169,13 @@ void ResolveContamination::resolve(const ConflictView &view,
   }
 }
 
+/// Whether `op` copies a parameter for another one that is equal to it, which
+/// an exporter stored once: it is of the other one's module.
+static bool standsForAnother(Operation *op, const ModuleTree &tree) {
+  return isCopy(op) && op->getNumResults() == 1 &&
+         tree.findParameter(getValueName(op->getResult(0)));
+}
+
 /// A node that reads the parameters of one module and has another one's tag is
 /// never beyond doubt, whatever the evidence; only users may say so.
 void ResolveContamination::doubtOthersParameters() {
@@ -178,7 +185,7 @@ void ResolveContamination::doubtOthersParameters() {
   forEachNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     if (!tag || tag.getConfidenceValue() <= kMost ||
-        tag.getEvidence() == "override" || isCopy(op))
+        tag.getEvidence() == "override" || standsForAnother(op, tree))
       return;
     std::optional<ModuleId> owner = owners.of(op),
                             own = tree.find(tag.getPath());

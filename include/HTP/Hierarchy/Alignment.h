@@ -79,6 +79,8 @@ struct AlignedNode {
   Belief best;
   /// The runner-up, if it has any weight worth naming.
   Belief second;
+  /// The batch norm that became part of this node, if one did.
+  Belief absorbed;
   /// It reads a parameter that the step reads, or bears its value's name.
   bool anchored = false;
   RedFlags flags;

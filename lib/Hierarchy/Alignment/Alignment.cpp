@@ -40,6 +40,8 @@ public:
     emissions.close();
     gemm = emissions.findOp("Gemm");
     matMul = emissions.findOp("MatMul");
+    conv = emissions.findOp("Conv");
+    convTranspose = emissions.findOp("ConvTranspose");
   }
 
   Alignment run();
@@ -59,6 +61,8 @@ private:
   bool canEmit(Index state, Index n) const;
   Index homeInGap(Index n, Index state) const;
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
+  Index absorbedNorm(Index n, Index state,
+                     const std::vector<bool> &taken) const;
   Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
@@ -75,7 +79,7 @@ private:
   std::optional<OrderCosts> costs;
   std::optional<Dataflow> dataflow;
   std::vector<float> mains; // of one node, kept for the next
-  Index gemm = -1, matMul = -1;
+  Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1;
 };
 
 } // namespace
@@ -256,6 +260,21 @@ Index Aligner::foldedNorm(Index n, Index state,
              : -1;
 }
 
+/// The batch norm that became part of a convolution: it has no node of its own,
+/// and it is all that goes on with the convolution. Returns the state, or -1.
+Index Aligner::absorbedNorm(Index n, Index state,
+                            const std::vector<bool> &taken) const {
+  const Index op = observations.list[n].op;
+  if ((op != conv && op != convTranspose) || states.list[state].kind < 0 ||
+      states.next[state].size() != 1)
+    return -1;
+  Index norm = states.next[state].front();
+  return states.list[norm].kind >= 0 && !taken[norm] &&
+                 emissions.rule(states.list[norm].kind).kind == "batch_norm"
+             ? norm
+             : -1;
+}
+
 /// Of two steps in a row of which the second undoes the first (views of views)
 /// exporters leave one node, the second's. Returns the state, or -1 where the
 /// node is its own step's. Shapes tell, where they are known.
@@ -341,6 +360,9 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
                     : states.list[beliefs[0].second].step;
     if (beliefs.size() > 1 && beliefs[1].first.weight > kWorthNaming)
       node.second = beliefs[1].first;
+    if (Index norm = absorbedNorm(n, beliefs[0].second, taken); norm >= 0)
+      node.absorbed = {states.list[norm].module, states.list[norm].call,
+                       node.best.weight};
     node.anchored = anchors.has(n);
     node.flags =
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
@@ -350,8 +372,8 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
   for (Index n : foldedIn) {
     AlignedNode &node = result.nodes[observations.list[n].node];
     const State &norm = states.list[placed[n]];
-    if (node.second.module < 0 && norm.kind >= 0)
-      node.second = {norm.module, norm.call, node.best.weight};
+    if (norm.kind >= 0)
+      node.absorbed = {norm.module, norm.call, node.best.weight};
   }
 }
 

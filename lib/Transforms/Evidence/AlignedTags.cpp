@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace htp;
 
+/// How much of a node is another module's, which it took in: the other half.
+static constexpr double kAbsorbed = 0.5;
+
 AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
                          const ModuleTree &programTree,
                          HierarchyAnalysis &hierarchy)
@@ -120,6 +123,23 @@ void AlignedTags::tag(Operation *op, const AlignedNode &node) {
   tagger.setTag(op, tag);
 }
 
+/// A node that took in another module's norm is that module's, too.
+void AlignedTags::addAbsorbed(Operation *op, const AlignedNode &node) {
+  TagAttr tag = getTag(op);
+  if (node.absorbed.module < 0 || !tag)
+    return;
+  StringAttr path = paths[node.absorbed.module];
+  auto isKnown = [&](ContextAttr context) {
+    return context.getPath() == path.getValue();
+  };
+  if (path == tag.getPathAttr() || llvm::any_of(tag.getContexts(), isKnown))
+    return;
+  SmallVector<ContextAttr> contexts(tag.getContexts());
+  contexts.push_back(
+      ContextAttr::get(op->getContext(), path, evidence, kAbsorbed));
+  tagger.setTag(op, tag.withContexts(contexts));
+}
+
 void AlignedTags::write(Operation *op, const AlignedNode &node) {
   if (node.best.module < 0)
     return;
@@ -128,6 +148,7 @@ void AlignedTags::write(Operation *op, const AlignedNode &node) {
     addCall(op, existing, node);
   else
     tag(op, node);
+  addAbsorbed(op, node);
 }
 
 void AlignedTags::write(const ModelGraph &model, const Alignment &result) {

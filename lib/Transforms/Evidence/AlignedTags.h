@@ -43,6 +43,7 @@ private:
   void write(mlir::Operation *op, const AlignedNode &node);
   bool confirms(const AlignedNode &node, TagAttr tag) const;
   void tag(mlir::Operation *op, const AlignedNode &node);
+  void addAbsorbed(mlir::Operation *op, const AlignedNode &node);
   void addCall(mlir::Operation *op, TagAttr tag, const AlignedNode &node);
 
   mlir::ModuleOp module;
