@@ -27,6 +27,7 @@ from .errors import (
 )
 from .export import export
 from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
+from .selecting import Selection, select
 from .tagging import load, outline, tag
 
 try:
@@ -48,10 +49,12 @@ __all__ = [
     "NotTagged",
     "Parameter",
     "ProgramFailed",
+    "Selection",
     "TaggedModel",
     "TraceFailed",
     "export",
     "load",
     "outline",
+    "select",
     "tag",
 ]
