@@ -27,6 +27,7 @@ from .errors import (
 )
 from .export import export
 from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
+from .profiling import Profile, profile
 from .selecting import Selection, select
 from .tagging import load, outline, tag
 
@@ -48,6 +49,7 @@ __all__ = [
     "Node",
     "NotTagged",
     "Parameter",
+    "Profile",
     "ProgramFailed",
     "Selection",
     "TaggedModel",
@@ -55,6 +57,7 @@ __all__ = [
     "export",
     "load",
     "outline",
+    "profile",
     "select",
     "tag",
 ]

@@ -26,6 +26,7 @@ Which nn.Module did this ONNX node come from?
   htp extract bert.onnx encoder.layer.0                       one module as a model of its own
   htp validate bert.onnx                                      is it valid, are the tags true
   htp select bert.onnx 'encoder.layer.*.attention'            names of nodes, for quantizers
+  htp profile bert.onnx                                       which module is slow
 
 'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """
