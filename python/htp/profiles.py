@@ -32,28 +32,29 @@ class Times:
     """What a profile says."""
 
     kernels: list[Kernel]  # in the order in which they first ran
-    runs: int
-    model_microseconds: float | None = None  # of all runs, with what lies between the nodes
-    run_microseconds: list[float] = field(default_factory=list)  # of the nodes, of each run
+    runs: int  # that the times are of
+    model_microseconds: float | None = None  # of these runs, with what lies between the nodes
+    run_microseconds: list[float] = field(default_factory=list)  # of the nodes, of every run
 
     @property
     def microseconds(self) -> float:
         return sum(kernel.microseconds for kernel in self.kernels)
 
 
-def read_times(path: str | os.PathLike[str], warmup: int = 0) -> Times:
-    """A profile of ONNX Runtime, or a CSV of `name,microseconds`. The first runs are left out."""
+def read_times(path: str | os.PathLike[str], warmup: int = 0, *, calm: bool = False) -> Times:
+    """A profile of ONNX Runtime, or a CSV of `name,microseconds`. The first runs are left out, and if
+    they are to be calm, the slower half of the others: where all do the same work, it was disturbed."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
     if text.lstrip().startswith(("[", "{")):
-        return _of_onnxruntime(text, file, warmup)
+        return _of_onnxruntime(text, file, warmup, calm)
     return _of_csv(text, file)
 
 
-def _of_onnxruntime(text: str, file: Path, warmup: int) -> Times:
+def _of_onnxruntime(text: str, file: Path, warmup: int, calm: bool) -> Times:
     try:
         events = json.loads(text)
     except ValueError:  # a program that ended early leaves an array without its end
@@ -66,12 +67,14 @@ def _of_onnxruntime(text: str, file: Path, warmup: int) -> Times:
     if not isinstance(events, list):
         raise BadInput(f"{file} is no profile of ONNX Runtime: it has no list of events")
     try:
-        return times_of(events, warmup, str(file))
+        return times_of(events, warmup, str(file), calm=calm)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadInput(f"{file} is no profile of ONNX Runtime: {error!r}") from error
 
 
-def times_of(events: Iterable[dict[str, Any]], warmup: int, source: str) -> Times:
+def times_of(
+    events: Iterable[dict[str, Any]], warmup: int, source: str, *, calm: bool = False
+) -> Times:
     """The times of the nodes in ONNX Runtime's events, without the first runs."""
     complete = [e for e in events if isinstance(e, dict) and e.get("ph") == "X"]
     runs = sorted(
@@ -83,16 +86,31 @@ def times_of(events: Iterable[dict[str, Any]], warmup: int, source: str) -> Time
         raise BadInput(f"{source} has no times of nodes")
     if runs and len(runs) <= warmup:
         raise BadInput(f"{source} has {len(runs)} runs, of which {warmup} are for warming up")
-    kept = [(run["ts"], run["ts"] + run["dur"]) for run in runs[warmup:]]
-    result = Times([], max(1, len(kept)))
-    if kept:
-        result.model_microseconds = float(sum(end - begin for begin, end in kept))
-        result.run_microseconds = [0.0] * len(kept)
+    spans = [(run["ts"], run["ts"] + run["dur"]) for run in runs[warmup:]]
+    if not runs:  # the program ended early: all that there is counts as one run
+        spans = [(float("-inf"), float("inf"))]
+    placed = [
+        (event, spent, run)
+        for event, spent in _own_times(nodes)
+        if (run := _run_of(event["ts"], spans)) is not None
+    ]
+    of_runs = [0.0] * len(spans)
+    for _, spent, run in placed:
+        of_runs[run] += spent
+    fastest = sorted(range(len(spans)), key=lambda run: of_runs[run])
+    kept = set(fastest[: (len(spans) + 1) // 2] if calm else fastest)
+    result = Times([], len(kept), run_microseconds=of_runs)
+    if runs:
+        result.model_microseconds = float(sum(spans[run][1] - spans[run][0] for run in kept))
+    _add_kernels(result, (item for item in placed if item[2] in kept))
+    if not result.kernels:
+        raise BadInput(f"{source} has no times of nodes within its runs")
+    return result
+
+
+def _add_kernels(result: Times, placed: Iterable[tuple[dict[str, Any], float, int]]) -> None:
     kernels: dict[tuple[str, str, str], Kernel] = {}
-    for event, spent in _own_times(nodes):
-        run = _run_of(event["ts"], kept)
-        if kept and run is None:
-            continue
+    for event, spent, _ in placed:
         name, args = event["name"].removesuffix(_SUFFIX), event.get("args", {})
         key = (name, str(args.get("op_name", "")), str(args.get("node_index", "")))
         kernel = kernels.get(key)
@@ -101,11 +119,6 @@ def times_of(events: Iterable[dict[str, Any]], warmup: int, source: str) -> Time
             result.kernels.append(kernel)
         kernel.microseconds += spent
         kernel.executions += 1
-        if run is not None:
-            result.run_microseconds[run] += spent
-    if not result.kernels:
-        raise BadInput(f"{source} has no times of nodes within its runs")
-    return result
 
 
 def _run_of(time: float, runs: list[tuple[float, float]]) -> int | None:

@@ -18,9 +18,10 @@ from typing import Any
 from . import tagging
 from .errors import BadInput, HTPError, HTPWarning
 from .model import Node, TaggedModel, temporary_folder
-from .onnxfile import check_tagged, is_mlir, raw_nodes
+from .onnxfile import check_tagged, is_mlir
 from .profiles import Kernel, Times, read_times
 from .running import inputs_for, open_session, packages, provider_name, run_session
+from .selecting import names_in_file
 
 FORMAT, VERSION = "htp-profile", 1
 #: A profile of which fewer names are known than this is one of another model.
@@ -74,17 +75,17 @@ class ClassTime:
 
 @dataclass
 class Profile:
-    """Time per module. All times are microseconds of one run, on average."""
+    """Time per module. All times are microseconds of one run: the mean over those that count."""
 
     file: str
     source: str  # what ran, or the profile that was read
-    runs: int
+    runs: int  # that count
     kernels: list[KernelTime]  # in order of execution
     modules: dict[str, ModuleTime]  # by path, parents first
     parents: dict[str, str]  # of each module but the root
     classes: list[ClassTime] = field(default_factory=list)  # slowest first
     model_microseconds: float | None = None  # a run with all that is no node's
-    run_microseconds: list[float] = field(default_factory=list)  # node time of each run
+    run_microseconds: list[float] = field(default_factory=list)  # node time of every run
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -164,10 +165,11 @@ def profile(
     """Runs a tagged ONNX file in ONNX Runtime and adds up its node times by module.
 
     `inputs` is an .npz file or a mapping; inputs that it lacks are made from the model's shapes, with
-    `dims` for symbolic dimensions. The first `warmup` runs (by default 3) do not count. With `times`,
-    nothing is run: it is a profile that ONNX Runtime wrote (its JSON), or a CSV of
-    `name,microseconds` of any other engine. What could not be attributed is in `notes`, and issued
-    as warnings (HTPWarning).
+    `dims` for symbolic dimensions. The first `warmup` runs (by default 3) do not count, and of the
+    others the faster half: all do the same work, so that other work on the machine made the others
+    slower. With `times`, nothing is run: it is a profile that ONNX Runtime wrote (its JSON), of
+    which all runs count, or a CSV of `name,microseconds` of any other engine. What could not be
+    attributed is in `notes`, and issued as warnings (HTPWarning).
     """
     path = tagging.existing(model)
     if is_mlir(path) or path.suffix == ".json":
@@ -210,10 +212,12 @@ def _run(
         for _ in range(warmup + runs):
             run_session(session, given.feeds, path, given.hint)
         events = Path(session.end_profiling())
-        times = read_times(events, warmup)
-        if times.runs < runs:  # ONNX Runtime keeps a million events and drops what comes after
+        times = read_times(events, warmup, calm=True)
+        if (
+            len(times.run_microseconds) < runs
+        ):  # ONNX Runtime keeps a million events and drops what comes after
             notes.append(
-                f"ONNX Runtime's profile holds {times.runs} of {runs} runs: ask for fewer runs"
+                f"ONNX Runtime's profile holds {len(times.run_microseconds)} of {runs} runs: ask for fewer runs"
             )
         progress("tagging what was executed")
         graph = _tagged_graph(executed, path) if executed else tagging.load(path)
@@ -226,6 +230,7 @@ def _run(
         "provider": provider,
         "threads": threads,
         "warmup": warmup,
+        "runs": runs,
         "inputs": {name: [str(a.dtype), list(a.shape)] for name, a in given.feeds.items()},
     }
     return result
@@ -313,10 +318,9 @@ class _Join:
     def __init__(self, graph: TaggedModel, file: Path) -> None:
         self.nodes: dict[str, list[Node]] = {}  # by name, in the order of the file
         self.nameless: dict[str, list[Node]] = {}  # by type
-        names = {raw.outputs[0]: raw.name for raw in raw_nodes(file) if raw.outputs}
+        names = names_in_file(graph, file)
         for node in graph.nodes.values():
-            # HTP made up a name where the file has none, or has it twice.
-            name = names.get(node.outputs[0], node.name) if node.outputs else node.name
+            name = names[node.name]
             (self.nodes.setdefault(name, []) if name else self._of_type(node.op_type)).append(node)
 
     def _of_type(self, op_type: str) -> list[Node]:
@@ -369,13 +373,12 @@ def _attributed(
         run_microseconds=times.run_microseconds,
         notes=notes,
     )
-    split = unknown = 0
+    split = 0
     for kernel, nodes in join.joined(times):
         spent, calls = kernel.microseconds / times.runs, kernel.executions / times.runs
         if len(nodes) > 1:
             split += 1
         if not nodes:
-            unknown += 1
             result.kernels.append(
                 KernelTime(kernel.name, kernel.op_type, None, spent, calls, 0.0, kernel.provider)
             )
@@ -396,13 +399,14 @@ def _attributed(
     _add_up(result)
     if split:
         notes.append(
-            f"{split} fused names (A + B) were split evenly over their parts, for want of their own times"
+            f"{split} fused name{'s' if split > 1 else ''} (A + B) "
+            f"{'were' if split > 1 else 'was'} split evenly over the parts"
         )
     if result.attributed < 1:
         lost = [k.name for k in result.slowest(len(result.kernels)) if k.module is None]
+        which = f"{len(lost)} nodes, the slowest is" if len(lost) > 1 else "1 node,"
         notes.append(
-            f"{100 * (1 - result.attributed):.1f} % of the node time has no module: "
-            f"{len(lost)} nodes, the slowest is {lost[0]!r}"
+            f"{100 * (1 - result.attributed):.1f} % of the node time has no module: {which} {lost[0]!r}"
         )
     return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,7 +44,9 @@ def first_line(error: Exception) -> str:
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
     if text.startswith("[ONNXRuntimeError]"):
         text = text.split(" : ", 3)[-1]
-    return text
+    return re.sub(
+        r"^Load model from .* failed: ?(This is an invalid model\. )?(Error: )?", "", text
+    )
 
 
 def open_session(path: Path, options: Any, provider: str, runtime: Any) -> Any:

@@ -86,7 +86,7 @@ def select(
         and (kinds is None or node.op_type in kinds)
         and (node.scope in inside) != invert
     ]
-    names = _names_in_file(tagged, nodes)
+    names = _names(tagged, nodes)
     return Selection(
         tagged,
         tuple(patterns),
@@ -206,15 +206,24 @@ def _known_types(model: TaggedModel, op_types: Iterable[str] | None) -> set[str]
     return kinds
 
 
-def _names_in_file(model: TaggedModel, nodes: Sequence[Node]) -> list[str]:
-    """HTP makes up names (`Add#17`) for nodes without one, and for all but one that share a name: these
-    are not in the file, and no other tool knows them."""
-    if model.path.suffix == ".json" or is_mlir(model.path) or not Path(model.path).exists():
+def names_in_file(model: TaggedModel, file: Path) -> dict[str, str]:
+    """The name that a file has for each node by HTP's name of it. HTP makes up names (`Add#17`) for nodes
+    without one, and for all but one that share a name; no other tool knows those."""
+    nodes, raw = list(model.nodes.values()), list(raw_nodes(file))
+    if [node.op_type for node in nodes] == [entry.op_type for entry in raw]:
+        return {node.name: entry.name for node, entry in zip(nodes, raw)}
+    by_output = {entry.outputs[0]: entry.name for entry in raw if any(entry.outputs)}
+    return {
+        node.name: by_output.get(node.outputs[0], node.name) if any(node.outputs) else node.name
+        for node in nodes
+    }
+
+
+def _names(model: TaggedModel, nodes: Sequence[Node]) -> list[str]:
+    if model.path.suffix == ".json" or is_mlir(model.path) or not model.path.exists():
         return [node.name for node in nodes]
-    by_output = {raw.outputs[0]: raw.name for raw in raw_nodes(model.path) if raw.outputs}
-    return [
-        by_output.get(node.outputs[0], node.name) if node.outputs else node.name for node in nodes
-    ]
+    names = names_in_file(model, model.path)
+    return [names[node.name] for node in nodes]
 
 
 def _close(name: str, known: Iterable[str]) -> str:

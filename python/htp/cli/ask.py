@@ -41,7 +41,8 @@ Show which module is slow
 
 Runs a tagged model in ONNX Runtime with its profiler on, tags the graph that was really executed, fused nodes
 included, and adds up the times of its nodes by module: self is what a module's own code took, total is with all
-modules below it, calls are executed nodes in a run. Times are means over the runs.
+modules below it, calls are executed nodes in a run. Times are means over the faster half of the runs: they all do
+the same work, so the slower half was disturbed by other work on the machine.
 
 With --profile nothing is run: FILE is a profile that ONNX Runtime wrote, or a CSV of name,microseconds of any other
 engine, where a fused name 'A + B' is split evenly over its parts.
@@ -198,7 +199,7 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
     if result.model_microseconds is not None:
         spent += f" of {_ms(result.model_microseconds)} ms"
     console.text(
-        f"{printable(result.file)}: {spent}, {count(result.runs, 'run')} ({printable(result.source)})"
+        f"{printable(result.file)}: {spent}, mean of {count(result.runs, 'run')} ({printable(result.source)})"
     )
     console.text(
         f"{_percent(result.attributed)} has a module, {_percent(result.below_root)} one below the root"
