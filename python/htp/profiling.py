@@ -18,7 +18,7 @@ from typing import Any
 from . import tagging
 from .errors import BadInput, HTPError, HTPWarning
 from .model import Node, TaggedModel, temporary_folder
-from .onnxfile import check_tagged, is_mlir
+from .onnxfile import check_tagged, has_functions, is_mlir
 from .profiles import Kernel, Times, read_times
 from .running import inputs_for, open_session, packages, provider_name, run_session
 from .selecting import names_in_file
@@ -186,6 +186,11 @@ def profile(
         if threads is not None and threads < 1:
             raise BadInput(f"{threads} threads: there must be one at least")
         result = _run(path, inputs, dims, warmup, runs, threads, provider, progress)
+    if has_functions(path):
+        result.notes.append(
+            f"{path} has functions, in which optimized nodes are hard to find again: "
+            "profile the model as it was before it was outlined"
+        )
     for note in result.notes:
         warnings.warn(note, HTPWarning, stacklevel=2)
     return result

@@ -169,6 +169,21 @@ def _guess(wanted: list[Any], inputs: Inputs) -> None:
     for name, size in sorted(open_, key=lambda dimension: not dimension[0].isidentifier()):
         if _evaluated(name, inputs.sizes, set()) is None:
             inputs.sizes[name] = inputs.guessed[name] = size
+    _cover_caches(wanted, inputs)
+
+
+def _cover_caches(wanted: list[Any], inputs: Inputs) -> None:
+    """A decoder's mask is as long as what its caches hold and what is new together; exporters often give
+    that length a name of its own."""
+    shapes = {value.name: value.shape for value in wanted if value.name not in inputs.feeds}
+    kept = next((s for n, s in shapes.items() if n.startswith("past") and len(s) == 4), None)
+    new = next((shapes[n] for n in ("input_ids", "inputs_embeds") if n in shapes), None)
+    mask = shapes.get("attention_mask", [])
+    if kept is None or new is None or len(mask) != 2 or mask[1] not in inputs.guessed:
+        return
+    lengths = [inputs.sizes.get(size, size) for size in (kept[2], new[1])]
+    if all(isinstance(length, int) for length in lengths):
+        inputs.sizes[mask[1]] = inputs.guessed[mask[1]] = sum(lengths)
 
 
 def _sizes(value: Any, inputs: Inputs, used: set[str]) -> list[int]:
