@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from importlib import metadata as _metadata
 
+from .diffing import Difference, diff
 from .errors import (
     BadInput,
     ExportFailed,
@@ -39,6 +40,7 @@ except _metadata.PackageNotFoundError:  # a source tree on the path
 __all__ = [
     "BadInput",
     "Context",
+    "Difference",
     "ExportFailed",
     "HTPError",
     "HTPWarning",
@@ -54,6 +56,7 @@ __all__ = [
     "Selection",
     "TaggedModel",
     "TraceFailed",
+    "diff",
     "export",
     "load",
     "outline",

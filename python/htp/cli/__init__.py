@@ -27,6 +27,7 @@ Which nn.Module did this ONNX node come from?
   htp validate bert.onnx                                      is it valid, are the tags true
   htp select bert.onnx 'encoder.layer.*.attention'            names of nodes, for quantizers
   htp profile bert.onnx                                       which module is slow
+  htp diff bert.onnx int8.onnx                                which module makes it wrong
 
 'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """

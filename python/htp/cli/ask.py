@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import flamegraph
+from ..diffing import Comparison, diff
 from ..errors import BadInput
 from ..files import Outputs, check_writable
 from ..profiling import ModuleChange, Profile, compare_profiles, profile, read_profile
@@ -59,6 +60,23 @@ examples:
 --inputs: an .npz with an array for each input; those that it lacks are made from the model's shapes.
 --dim: sizes of symbolic dimensions; one without a name is INPUT.AXIS, as in --dim input_ids.1=128.
 """
+DIFF = """\
+Show where two forms of a model part
+
+Runs two ONNX files of one model on the same inputs: before and after an optimizer, fp32 and fp16 or int8. Compares
+what each module call produced, as far as both still have the value, in the order of execution, and names the first
+module that parts. A is tagged; B too, or it is tagged with A as its reference. Exit code 1 where any module parts.
+
+  relative   largest difference, as a part of the largest value of A: more than --tolerance parts
+  added      how much of it is new: what led to the value had the rest already
+  SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
+
+examples:
+  htp diff model.onnx optimized.onnx
+  htp diff model.onnx fp16.onnx --tolerance 0.02 --inputs batch.npz
+  htp diff model.onnx int8.onnx --tolerance 0.5 --all
+  htp diff model.onnx int8.onnx --json | jq -r '.worst[0].module'
+"""
 
 
 def register(commands: Commands) -> None:
@@ -96,6 +114,23 @@ def register(commands: Commands) -> None:
     parser.add_argument("--csv", metavar="FILE", help="write a line for every module")
     parser.add_argument("--speedscope", metavar="FILE", help="write a flame graph for speedscope")
     parser.add_argument("--perfetto", metavar="FILE", help="write a trace for Perfetto or Chrome")
+
+    parser = commands.add("diff", DIFF, run_diff)
+    parser.add_argument("first", metavar="A", help="a tagged ONNX model")
+    parser.add_argument("second", metavar="B", help="another form of it")
+    parser.add_argument("--inputs", metavar="FILE.npz", help="what to run them with")
+    parser.add_argument(
+        "--dim",
+        metavar="NAME=SIZE",
+        action="append",
+        default=[],
+        help="a symbolic dimension's size",
+    )
+    parser.add_argument(
+        "--tolerance", metavar="X", type=float, default=1e-3, help="default: %(default)s"
+    )
+    parser.add_argument("--top", metavar="N", type=int, default=10, help="lines: %(default)s")
+    parser.add_argument("--all", action="store_true", help="every value, in order of execution")
 
 
 def run_select(options: argparse.Namespace, console: Console) -> int:
@@ -286,5 +321,66 @@ def show_changes(
                     _ms(c.total_after),
                 )
                 for c in found[: max(top, 1)]
+            ],
+        )
+
+
+def run_diff(options: argparse.Namespace, console: Console) -> int:
+    result = diff(
+        options.first,
+        options.second,
+        inputs=options.inputs,
+        dims=dimensions(options.dim),
+        tolerance=options.tolerance,
+        progress=console.progress,
+    )
+    if result.hint:
+        console.warning(result.hint)
+    parting = [item for item in result.comparisons if item.parts]
+    console.text(
+        f"{count(len(result.comparisons), 'value')} compared, "
+        f"{len(parting)} part by more than {options.tolerance:g}"
+    )
+    if result.missing:
+        more = f", first {printable(result.missing[0])}"
+        console.text(
+            f"not compared: {count(len(result.missing), 'module call')} with values that only "
+            f"{printable(result.first_file)} has{more}"
+        )
+    if result.first:
+        console.text(f"the first module that parts: {_called(result.first)}")
+    if options.all or parting:
+        shown = result.comparisons if options.all else parting[: max(options.top, 1)]
+        console.text("")
+        _show_comparisons(shown, "module, in order of execution", console)
+    if not options.all:
+        console.text("")
+        worst = [item for item in result.worst if item.added > 0][: max(options.top, 1)]
+        _show_comparisons(worst, "module, by added error", console)
+    console.result({**result.as_json(), "warnings": console.warnings})
+    return 0 if result.equal else 1
+
+
+def _called(item: Comparison) -> str:
+    call = f" (call {item.call})" if item.call else ""
+    return f"{printable(item.module) or '(root)'}: {printable(item.class_name)}{call}"
+
+
+def _show_comparisons(items: list[Comparison], title: str, console: Console) -> None:
+    if items:
+        console.table(
+            (title, "value", "relative", "added", "absolute", "cosine", "SNR dB", "NaN, inf"),
+            [
+                (
+                    _called(item),
+                    item.value,
+                    f"{item.relative:.2e}",
+                    f"{item.added:.2e}",
+                    f"{item.absolute:.2e}",
+                    f"{item.cosine:.6f}",
+                    f"{item.snr:.1f}",
+                    " -> ".join(map(str, item.nonfinite)) if any(item.nonfinite) else "",
+                )
+                for item in items
             ],
         )
