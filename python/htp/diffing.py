@@ -37,7 +37,7 @@ class Comparison:
     cosine: float
     snr: float  # signal to noise in dB; infinite where they are equal
     nonfinite: tuple[int, int]  # how many values are NaN or infinite in each
-    added: float = 0.0  # relative error beyond what the values that led here had already
+    added: float = 0.0  # relative error where the module is given the first model's values
     parts: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Difference:
 
     @property
     def worst(self) -> list[Comparison]:
-        """By the error that they added, the largest first; a value counts for its innermost module."""
+        """By the error that they add themselves, the largest first; a value counts for its innermost module."""
         seen: dict[str, Comparison] = {}
         for item in self.comparisons:
             seen.setdefault(item.value, item)
@@ -129,21 +129,24 @@ def diff(
         progress("running both")
         result = Difference(str(paths[0]), str(paths[1]), tolerance, [], missing)
         found, given = one.run([p[1] for p in pairs], inputs, dims, runtime, numpy)
-        others, _ = two.run([p[2] for p in pairs], _for_the_other(given, two), None, runtime, numpy)
+        others, there = two.run(
+            [p[2] for p in pairs], _for_the_other(given, two), None, runtime, numpy
+        )
     result.hint = given.hint
     for call, value, other in pairs:
         a, b = found.get(value), others.get(other)
-        if a is not None and b is not None and a.shape == b.shape:
+        # What is stored as integers in one of them only has another meaning there.
+        if a is not None and b is not None and a.shape == b.shape and _kind(a) == _kind(b):
             class_name = one.model.modules[call[0]].class_name
             item = _compared(call, class_name, value, other, a, b, numpy)
-            item.parts = not item.relative <= tolerance or len(set(map(bool, item.nonfinite))) > 1
+            item.parts = _is_beyond(item, tolerance)
             result.comparisons.append(item)
     if not result.comparisons:
         raise BadInput(
             f"{paths[0]} and {paths[1]} share nothing: no value has the same shape in both"
         )
     one.in_order(result.comparisons)
-    _add_growth(one, result.comparisons)
+    _add_own_errors(two, result.comparisons, found, others, there, runtime, numpy)
     return result
 
 
@@ -177,6 +180,11 @@ class _Graph:
             # a module that is called twice in each of three calls of its parent is called six times
             chain.append((path, number * max(1, modules[path].calls) // calls))
         return chain[::-1]
+
+    def is_near(self, value: str, path: str) -> bool:
+        """Whether a value is made in a module, above or below it."""
+        made = self.chains[self.producers[value]][-1][0]
+        return _is_below(made, path) or _is_below(path, made)
 
     def boundaries(self) -> dict[_Call, list[str]]:
         """The values that leave each module call, in the order in which they are made."""
@@ -229,11 +237,24 @@ class _Graph:
         names = [output.name for output in session.get_outputs()]
         return {n: r for n, r in zip(names, results) if isinstance(r, numpy.ndarray)}, given
 
+    def add_input(self, name: str, array: Any) -> None:
+        import onnx
+
+        self.proto.graph.input.add().CopyFrom(
+            onnx.helper.make_tensor_value_info(
+                name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+            )
+        )
+
     def in_order(self, comparisons: list[Comparison]) -> None:
         """Sorts by where the first model makes the values; of one value, the innermost module first."""
         comparisons.sort(
             key=lambda item: (self.producers.get(item.value, -1), item.value, -_depth(item.module))
         )
+
+
+def _is_below(path: str, other: str) -> bool:
+    return not other or path == other or path.startswith(f"{other}.")
 
 
 def _depth(path: str) -> int:
@@ -260,16 +281,16 @@ def _read_by(node: Any) -> Iterator[str]:
 
 
 def _pairs(one: _Graph, two: _Graph) -> tuple[list[tuple[_Call, str, str]], list[str]]:
-    """The same values in both graphs, by the module call that they leave: those with the same name,
-    and the others by their place, where both have as many. What has no partner was fused away."""
+    """The same values in both graphs, by the module call that they leave in the first: those with the
+    same name, and the others by their place, where both have as many. What has no partner was fused
+    away. A name alone is not enough: another export counts its values anew."""
     ours, theirs = one.boundaries(), two.boundaries()
     pairs: list[tuple[_Call, str, str]] = []
     missing: dict[str, None] = {}
     for call, values in ours.items():
-        others = theirs.get(call, [])
-        same = set(values) & set(others)
+        same = {v for v in values if v in two.producers and two.is_near(v, call[0])}
         left = [value for value in values if value not in same]
-        right = [value for value in others if value not in same]
+        right = [value for value in theirs.get(call, []) if value not in one.producers]
         pairs += [(call, value, value) for value in values if value in same]
         if len(left) == len(right):
             pairs += [(call, a, b) for a, b in zip(left, right)]
@@ -278,6 +299,12 @@ def _pairs(one: _Graph, two: _Graph) -> tuple[list[tuple[_Call, str, str]], list
             many = one.model.modules[path].calls > 1
             missing[f"{path or '(root)'}{f' (call {number})' if many else ''}"] = None
     return pairs, list(missing)
+
+
+def _kind(array: Any) -> str:
+    """f, i, b: other numbers of bits are no other kind."""
+    kind: str = array.dtype.kind
+    return "i" if kind == "u" else kind
 
 
 def _for_the_other(given: Inputs, other: _Graph) -> dict[str, Any]:
@@ -331,16 +358,42 @@ def _compared(
     )
 
 
-def _add_growth(graph: _Graph, comparisons: list[Comparison]) -> None:
-    """How much of each error is new: what led to a value had some already, be it compared or not."""
-    errors = {item.value: item.relative for item in comparisons}
-    known: dict[str, float] = {}
-    before: dict[str, float] = {}
-    for node in graph.nodes:
-        reached = max((known.get(value, 0.0) for value in _read_by(node)), default=0.0)
-        for value in node.output:
-            known[value], before[value] = errors.get(value, reached), reached
+def _is_beyond(item: Comparison, tolerance: float) -> bool:
+    return not item.relative <= tolerance or len(set(map(bool, item.nonfinite))) > 1
+
+
+def _add_own_errors(
+    two: _Graph,
+    comparisons: list[Comparison],
+    found: Mapping[str, Any],
+    others: Mapping[str, Any],
+    inputs: Inputs,
+    runtime: Any,
+    numpy: Any,
+) -> None:
+    """How wrong each module is by itself. Errors grow and shrink on their way through a model, so the second
+    one is cut open at every value that was compared: what comes after a cut reads what the first model has there."""
+    cuts = {item.other: item.value for item in reversed(comparisons)}
+    names = {other: f"{other}/given" for other in cuts}
+    feeds = dict(inputs.feeds)
+    for node in two.nodes:
+        _rename(node, names)
+    for other, value in cuts.items():
+        array = found[value].astype(others[other].dtype)
+        two.add_input(names[other], array)
+        feeds[names[other]] = array
+    alone, _ = two.run(cuts, feeds, None, runtime, numpy)
     for item in comparisons:
-        upstream = before.get(item.value, 0.0)
-        if not math.isinf(upstream):
-            item.added = max(0.0, item.relative - upstream)
+        call, a = (item.module, item.call), found[item.value]
+        own = _compared(call, item.class_name, item.value, item.other, a, alone[item.other], numpy)
+        item.added = own.relative
+
+
+def _rename(node: Any, names: Mapping[str, str]) -> None:
+    node.input[:] = [names.get(value, value) for value in node.input]
+    for attribute in node.attribute:
+        for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+            for inner in body.node:
+                _rename(inner, names)
+            for output in body.output:
+                output.name = names.get(output.name, output.name)

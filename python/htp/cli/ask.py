@@ -68,7 +68,7 @@ what each module call produced, as far as both still have the value, in the orde
 module that parts. A is tagged; B too, or it is tagged with A as its reference. Exit code 1 where any module parts.
 
   relative   largest difference, as a part of the largest value of A: more than --tolerance parts
-  added      how much of it is new: what led to the value had the rest already
+  added      the same, where the module of B is given what A has: its own error, without what came before
   SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
 
 examples:
