@@ -37,8 +37,10 @@ class Comparison:
     cosine: float
     snr: float  # signal to noise in dB; infinite where they are equal
     nonfinite: tuple[int, int]  # how many values are NaN or infinite in each
-    added: float = 0.0  # relative error where the module is given the first model's values
+    noise: float  # root of noise to signal: what the SNR says, as a part
+    added: float = 0.0  # noise where the module is given the first model's values
     parts: bool = False
+    holds: list[str] = field(default_factory=list)  # modules whose own values the second lacks
 
     def as_json(self) -> dict[str, Any]:
         """JSON knows no infinity."""
@@ -146,6 +148,9 @@ def diff(
             f"{paths[0]} and {paths[1]} share nothing: no value has the same shape in both"
         )
     one.in_order(result.comparisons)
+    compared = {item.value for item in result.comparisons}
+    for item in result.comparisons:
+        item.holds = one.modules_since(item.value, compared, item.module)
     _add_own_errors(two, result.comparisons, found, others, there, runtime, numpy)
     return result
 
@@ -236,6 +241,25 @@ class _Graph:
         results = run_session(session, given.feeds, self.path, given.hint)
         names = [output.name for output in session.get_outputs()]
         return {n: r for n, r in zip(names, results) if isinstance(r, numpy.ndarray)}, given
+
+    def modules_since(self, value: str, compared: set[str], module: str) -> list[str]:
+        """Other modules that had a part in a value since the values before it that were compared: an
+        optimizer fused theirs away, so they cannot be told apart from the module itself."""
+        seen, pending = {value}, [value]
+        found: set[int] = set()
+        while pending:
+            at = self.producers.get(pending.pop())
+            if at is None:
+                continue
+            found.add(at)
+            for before in _read_by(self.nodes[at]):
+                if before not in seen and before not in compared:
+                    seen.add(before)
+                    pending.append(before)
+        paths = (
+            self.chains[at][-1][0] for at in sorted(found) if self.nodes[at].op_type != "Constant"
+        )
+        return [path for path in dict.fromkeys(paths) if path and not _is_below(module, path)]
 
     def add_input(self, name: str, array: Any) -> None:
         import onnx
@@ -355,6 +379,7 @@ def _compared(
         cosine=float((x * y).sum()) / lengths if lengths else 1.0 if not noise else 0.0,
         snr=math.inf if not noise else 10 * math.log10(signal / noise) if signal else -math.inf,
         nonfinite=bad,
+        noise=math.inf if broken else math.sqrt(noise / signal) if signal else float(noise > 0),
     )
 
 
@@ -386,7 +411,7 @@ def _add_own_errors(
     for item in comparisons:
         call, a = (item.module, item.call), found[item.value]
         own = _compared(call, item.class_name, item.value, item.other, a, alone[item.other], numpy)
-        item.added = own.relative
+        item.added = own.noise
 
 
 def _rename(node: Any, names: Mapping[str, str]) -> None:

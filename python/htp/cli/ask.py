@@ -68,8 +68,9 @@ what each module call produced, as far as both still have the value, in the orde
 module that parts. A is tagged; B too, or it is tagged with A as its reference. Exit code 1 where any module parts.
 
   relative   largest difference, as a part of the largest value of A: more than --tolerance parts
-  added      the same, where the module of B is given what A has: its own error, without what came before
   SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
+  added      noise as a part of the signal, where the module of B is given what A has: its own error, without what
+             came before; where quantization makes noise everywhere, the largest is the one to look at
 
 examples:
   htp diff model.onnx optimized.onnx
@@ -348,7 +349,11 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
             f"{printable(result.first_file)} has{more}"
         )
     if result.first:
-        console.text(f"the first module that parts: {_called(result.first)}")
+        held = ", ".join(map(printable, result.first.holds[:5]))
+        console.text(
+            f"the first module that parts: {_called(result.first)}"
+            + (f" (or what was fused into it: {held})" if held else "")
+        )
     if options.all or parting:
         shown = result.comparisons if options.all else parting[: max(options.top, 1)]
         console.text("")
