@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from importlib import metadata as _metadata
 
+from .diffing import Difference, diff
 from .errors import (
     BadInput,
     ExportFailed,
@@ -27,6 +28,8 @@ from .errors import (
 )
 from .export import export
 from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
+from .profiling import Profile, profile
+from .selecting import Selection, select
 from .tagging import load, outline, tag
 
 try:
@@ -37,6 +40,7 @@ except _metadata.PackageNotFoundError:  # a source tree on the path
 __all__ = [
     "BadInput",
     "Context",
+    "Difference",
     "ExportFailed",
     "HTPError",
     "HTPWarning",
@@ -47,11 +51,16 @@ __all__ = [
     "Node",
     "NotTagged",
     "Parameter",
+    "Profile",
     "ProgramFailed",
+    "Selection",
     "TaggedModel",
     "TraceFailed",
+    "diff",
     "export",
     "load",
     "outline",
+    "profile",
+    "select",
     "tag",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import HTPError, HTPWarning
-from . import inspect, make
+from . import ask, inspect, make
 from .commands import Commands
 from .console import Console
 
@@ -25,6 +25,9 @@ Which nn.Module did this ONNX node come from?
   htp outline bert.onnx                                       one function for every module
   htp extract bert.onnx encoder.layer.0                       one module as a model of its own
   htp validate bert.onnx                                      is it valid, are the tags true
+  htp select bert.onnx 'encoder.layer.*.attention'            names of nodes, for quantizers
+  htp profile bert.onnx                                       which module is slow
+  htp diff bert.onnx int8.onnx                                which module makes it wrong
 
 'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """
@@ -38,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = Commands(parser)
     make.register(commands)
     inspect.register(commands)
+    ask.register(commands)
     return parser
 
 

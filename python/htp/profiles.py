@@ -1,0 +1,177 @@
+"""Reads profiles: how long each node ran, from ONNX Runtime's JSON or a CSV of any other engine."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import BadInput
+
+_SUFFIX = "_kernel_time"
+
+
+@dataclass
+class Kernel:
+    """One node as an engine ran it. Times are microseconds, over all runs."""
+
+    name: str
+    op_type: str = ""
+    index: str = ""  # the engine's own number: tells nodes of one name apart
+    provider: str = ""
+    microseconds: float = 0.0  # without the nodes in its bodies
+    executions: int = 0
+
+
+@dataclass
+class Times:
+    """What a profile says."""
+
+    kernels: list[Kernel]  # in the order in which they first ran
+    runs: int  # that the times are of
+    model_microseconds: float | None = None  # of these runs, with what lies between the nodes
+    run_microseconds: list[float] = field(default_factory=list)  # of the nodes, of every run
+
+    @property
+    def microseconds(self) -> float:
+        return sum(kernel.microseconds for kernel in self.kernels)
+
+
+def read_times(path: str | os.PathLike[str], warmup: int = 0, *, calm: bool = False) -> Times:
+    """A profile of ONNX Runtime, or a CSV of `name,microseconds`. The first runs are left out, and if
+    they are to be calm, the slower half of the others: where all do the same work, it was disturbed."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
+    if text.lstrip().startswith(("[", "{")):
+        return _of_onnxruntime(text, file, warmup, calm)
+    return _of_csv(text, file)
+
+
+def _of_onnxruntime(text: str, file: Path, warmup: int, calm: bool) -> Times:
+    try:
+        events = json.loads(text)
+    except ValueError:  # a program that ended early leaves an array without its end
+        try:
+            events = json.loads(text.rstrip().rstrip(",") + "]")
+        except ValueError as error:
+            raise BadInput(f"{file} is no profile: {error}") from error
+    if isinstance(events, dict):
+        events = events.get("traceEvents")
+    if not isinstance(events, list):
+        raise BadInput(f"{file} is no profile of ONNX Runtime: it has no list of events")
+    try:
+        return times_of(events, warmup, str(file), calm=calm)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadInput(f"{file} is no profile of ONNX Runtime: {error!r}") from error
+
+
+def times_of(
+    events: Iterable[dict[str, Any]], warmup: int, source: str, *, calm: bool = False
+) -> Times:
+    """The times of the nodes in ONNX Runtime's events, without the first runs."""
+    complete = [e for e in events if isinstance(e, dict) and e.get("ph") == "X"]
+    runs = sorted(
+        (e for e in complete if e.get("cat") == "Session" and e["name"] == "model_run"),
+        key=lambda event: event["ts"],
+    )
+    nodes = [e for e in complete if e.get("cat") == "Node" and str(e["name"]).endswith(_SUFFIX)]
+    if not nodes:
+        raise BadInput(f"{source} has no times of nodes")
+    if runs and len(runs) <= warmup:
+        raise BadInput(f"{source} has {len(runs)} runs, of which {warmup} are for warming up")
+    spans = [(run["ts"], run["ts"] + run["dur"]) for run in runs[warmup:]]
+    if not runs:  # the program ended early: all that there is counts as one run
+        spans = [(float("-inf"), float("inf"))]
+    placed = [
+        (event, spent, run)
+        for event, spent in _own_times(nodes)
+        if (run := _run_of(event["ts"], spans)) is not None
+    ]
+    of_runs = [0.0] * len(spans)
+    for _, spent, run in placed:
+        of_runs[run] += spent
+    fastest = sorted(range(len(spans)), key=lambda run: of_runs[run])
+    kept = set(fastest[: (len(spans) + 1) // 2] if calm else fastest)
+    result = Times([], len(kept), run_microseconds=of_runs)
+    if runs:
+        result.model_microseconds = float(sum(spans[run][1] - spans[run][0] for run in kept))
+    _add_kernels(result, (item for item in placed if item[2] in kept))
+    if not result.kernels:
+        raise BadInput(f"{source} has no times of nodes within its runs")
+    return result
+
+
+def _add_kernels(result: Times, placed: Iterable[tuple[dict[str, Any], float, int]]) -> None:
+    kernels: dict[tuple[str, str, str], Kernel] = {}
+    for event, spent, _ in placed:
+        name, args = event["name"].removesuffix(_SUFFIX), event.get("args", {})
+        key = (name, str(args.get("op_name", "")), str(args.get("node_index", "")))
+        kernel = kernels.get(key)
+        if kernel is None:
+            kernel = kernels[key] = Kernel(*key, str(args.get("provider", "")))
+            result.kernels.append(kernel)
+        kernel.microseconds += spent
+        kernel.executions += 1
+
+
+def _run_of(time: float, runs: list[tuple[float, float]]) -> int | None:
+    """Which run a time lies in: runs do not overlap and are in order."""
+    low, high = 0, len(runs)
+    while low < high:
+        middle = (low + high) // 2
+        if runs[middle][1] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(runs) and runs[low][0] <= time else None
+
+
+def _own_times(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], float]]:
+    """Each event with its time, without what nodes in its bodies took: an If's time is also that of
+    its branch, and must not count twice."""
+    order = sorted(events, key=lambda e: (e["ts"], -e["dur"]))
+    own = [float(event["dur"]) for event in order]
+    open_: dict[Any, list[int]] = {}  # of each thread, events that have not ended yet
+    for i, event in enumerate(order):
+        stack = open_.setdefault(event.get("tid"), [])
+        while stack and order[stack[-1]]["ts"] + order[stack[-1]]["dur"] <= event["ts"]:
+            stack.pop()
+        if stack:
+            own[stack[-1]] = max(0.0, own[stack[-1]] - event["dur"])
+        stack.append(i)
+    return list(zip(order, own))
+
+
+def _of_csv(text: str, file: Path) -> Times:
+    kernels: dict[str, Kernel] = {}
+    rows = csv.reader(text.splitlines())
+    for row in rows:
+        if not row or not any(cell.strip() for cell in row):
+            continue
+        try:
+            name, spent = row[0], float(row[1])
+        except IndexError:
+            raise BadInput(
+                f"{file}, line {rows.line_num}: expected name,microseconds, found {row[0]!r}"
+            ) from None
+        except ValueError:
+            if rows.line_num == 1:
+                continue  # a heading
+            raise BadInput(
+                f"{file}, line {rows.line_num}: {row[1]!r} is no number of microseconds"
+            ) from None
+        if not 0 <= spent < float("inf"):
+            raise BadInput(f"{file}, line {rows.line_num}: {row[1]!r} is no time")
+        kernel = kernels.setdefault(name, Kernel(name))
+        kernel.microseconds += spent
+        kernel.executions += 1
+    if not kernels:
+        raise BadInput(f"{file} has no times: expected lines of name,microseconds")
+    return Times(list(kernels.values()), 1)

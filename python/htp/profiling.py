@@ -1,0 +1,497 @@
+"""Which module is slow: node times of an engine, added up by the modules that the nodes came from.
+
+Joined by name alone, most of the time has no owner: an optimizer fuses and renames nodes. So the graph that
+ONNX Runtime really executes is written to a file, tagged with the given model as its reference, and the
+profile is joined with those tags.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import tagging
+from .errors import BadInput, HTPError, HTPWarning
+from .model import Node, TaggedModel, temporary_folder
+from .onnxfile import check_tagged, has_functions, is_mlir
+from .profiles import Kernel, Times, read_times
+from .running import inputs_for, open_session, packages, provider_name, run_session
+from .selecting import names_in_file
+
+FORMAT, VERSION = "htp-profile", 1
+#: A profile of which fewer names are known than this is one of another model.
+_KNOWN_NAMES = 0.5
+#: Protobuf files end at 2 GiB; weights of a model that comes near it are written beside it.
+_LARGE = 1 << 30
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class KernelTime:
+    """A node that was executed. Times are means over the runs."""
+
+    name: str
+    op_type: str
+    module: str | None  # path of the module that it came from
+    microseconds: float
+    calls: float  # executions in a run
+    share: float = 0.0
+    provider: str = ""
+    confidence: float = 0.0
+
+
+@dataclass
+class ModuleTime:
+    """A module: what its own code took, and with all modules below it."""
+
+    path: str
+    class_name: str
+    tag: str
+    self_microseconds: float = 0.0
+    total_microseconds: float = 0.0
+    share: float = 0.0  # of the total in all node time
+    self_calls: float = 0.0  # node executions in a run
+    calls: float = 0.0  # with those below
+
+
+@dataclass
+class ClassTime:
+    """All modules of one class. `total` counts the time below a module once, also where modules of one
+    class are nested."""
+
+    class_name: str
+    modules: int = 0
+    self_microseconds: float = 0.0
+    total_microseconds: float = 0.0
+    share: float = 0.0
+    calls: float = 0.0
+
+
+@dataclass
+class Profile:
+    """Time per module. All times are microseconds of one run: the mean over those that count."""
+
+    file: str
+    source: str  # what ran, or the profile that was read
+    runs: int  # that count
+    kernels: list[KernelTime]  # in order of execution
+    modules: dict[str, ModuleTime]  # by path, parents first
+    parents: dict[str, str]  # of each module but the root
+    classes: list[ClassTime] = field(default_factory=list)  # slowest first
+    model_microseconds: float | None = None  # a run with all that is no node's
+    run_microseconds: list[float] = field(default_factory=list)  # node time of every run
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def node_microseconds(self) -> float:
+        return sum(kernel.microseconds for kernel in self.kernels)
+
+    @property
+    def attributed(self) -> float:
+        """The share of the node time that has a module."""
+        return self._share(lambda kernel: kernel.module is not None)
+
+    @property
+    def below_root(self) -> float:
+        """The share of the node time that has a module below the model itself."""
+        return self._share(lambda kernel: bool(kernel.module))
+
+    def _share(self, counts: Callable[[KernelTime], bool]) -> float:
+        known = sum(kernel.microseconds for kernel in self.kernels if counts(kernel))
+        return known / self.node_microseconds if self.node_microseconds else 0.0
+
+    def slowest(self, count: int = 10) -> list[KernelTime]:
+        return sorted(self.kernels, key=lambda kernel: -kernel.microseconds)[:count]
+
+    def stack(self, path: str) -> list[str]:
+        """The modules from the root down to one."""
+        stack = [path]
+        while stack[-1] in self.parents:
+            stack.append(self.parents[stack[-1]])
+        return stack[::-1]
+
+    def tree(self, depth: int | None = None) -> Iterator[tuple[int, ModuleTime]]:
+        """Every module that ran with how deep it lies, parents first, down to a depth."""
+        below: dict[str, list[str]] = {}
+        for child, parent in self.parents.items():
+            below.setdefault(parent, []).append(child)
+        pending = [(0, "")]
+        while pending:
+            level, path = pending.pop()
+            if self.modules[path].calls:
+                yield level, self.modules[path]
+                if depth is None or level < depth:
+                    pending += [(level + 1, child) for child in reversed(below.get(path, []))]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "file": self.file,
+            "source": self.source,
+            "runs": self.runs,
+            "settings": self.settings,
+            "node_microseconds": self.node_microseconds,
+            "model_microseconds": self.model_microseconds,
+            "run_microseconds": self.run_microseconds,
+            "attributed": self.attributed,
+            "below_root": self.below_root,
+            "modules": [vars(module) for module in self.modules.values()],
+            "classes": [vars(item) for item in self.classes],
+            "kernels": [vars(kernel) for kernel in self.kernels],
+            "notes": self.notes,
+        }
+
+
+def profile(
+    model: tagging.StrPath,
+    *,
+    inputs: tagging.StrPath | Mapping[str, Any] | None = None,
+    dims: Mapping[str, int] | None = None,
+    warmup: int | None = None,
+    runs: int = 10,
+    threads: int | None = None,
+    provider: str | None = None,
+    times: tagging.StrPath | None = None,
+    progress: Progress = lambda text: None,
+) -> Profile:
+    """Runs a tagged ONNX file in ONNX Runtime and adds up its node times by module.
+
+    `inputs` is an .npz file or a mapping; inputs that it lacks are made from the model's shapes, with
+    `dims` for symbolic dimensions. The first `warmup` runs (by default 3) do not count, and of the
+    others the faster half: all do the same work, so that other work on the machine made the others
+    slower. With `times`, nothing is run: it is a profile that ONNX Runtime wrote (its JSON), of
+    which all runs count, or a CSV of `name,microseconds` of any other engine. What could not be
+    attributed is in `notes`, and issued as warnings (HTPWarning).
+    """
+    path = tagging.existing(model)
+    if is_mlir(path) or path.suffix == ".json":
+        raise BadInput(f"{path} is no ONNX file: ONNX Runtime runs nothing else")
+    check_tagged(path)
+    if times is not None:
+        if inputs is not None or dims:
+            raise BadInput("a profile that exists is only read: inputs would have no effect")
+        result = _read(path, tagging.existing(times), warmup or 0, progress)
+    else:
+        warmup = 3 if warmup is None else warmup
+        if runs < 1 or warmup < 0:
+            raise BadInput(f"{runs} runs after {warmup} for warming up: there must be one at least")
+        if threads is not None and threads < 1:
+            raise BadInput(f"{threads} threads: there must be one at least")
+        result = _run(path, inputs, dims, warmup, runs, threads, provider, progress)
+    if has_functions(path):
+        result.notes.append(
+            f"{path} has functions, in which optimized nodes are hard to find again: "
+            "profile the model as it was before it was outlined"
+        )
+    for note in result.notes:
+        warnings.warn(note, HTPWarning, stacklevel=2)
+    return result
+
+
+def _run(
+    path: Path,
+    inputs: tagging.StrPath | Mapping[str, Any] | None,
+    dims: Mapping[str, int] | None,
+    warmup: int,
+    runs: int,
+    threads: int | None,
+    provider: str | None,
+    progress: Progress,
+) -> Profile:
+    runtime, numpy = packages("htp profile")
+    provider = provider_name(runtime, provider)
+    notes: list[str] = []
+    with temporary_folder() as folder:
+        progress(f"loading {path}")
+        session, executed = _session(path, Path(folder), provider, threads, runtime, notes)
+        given = inputs_for(session, inputs, dims, numpy, path)
+        progress(f"running it {warmup + runs} times")
+        for _ in range(warmup + runs):
+            run_session(session, given.feeds, path, given.hint)
+        events = Path(session.end_profiling())
+        times = read_times(events, warmup, calm=True)
+        if (
+            len(times.run_microseconds) < runs
+        ):  # ONNX Runtime keeps a million events and drops what comes after
+            notes.append(
+                f"ONNX Runtime's profile holds {len(times.run_microseconds)} of {runs} runs: ask for fewer runs"
+            )
+        progress("tagging what was executed")
+        graph = _tagged_graph(executed, path) if executed else tagging.load(path)
+        join = _Join(graph, executed or path)
+        result = _attributed(path, graph, times, join, notes)
+    result.source = f"ONNX Runtime {runtime.__version__}"
+    if given.guessed:
+        result.notes.append(given.hint)
+    result.settings = {
+        "provider": provider,
+        "threads": threads,
+        "warmup": warmup,
+        "runs": runs,
+        "inputs": {name: [str(a.dtype), list(a.shape)] for name, a in given.feeds.items()},
+    }
+    return result
+
+
+def _session(
+    path: Path, folder: Path, provider: str, threads: int | None, runtime: Any, notes: list[str]
+) -> tuple[Any, Path | None]:
+    """A session with its profiler on, and the graph that it executes. Providers that compile parts of
+    a graph cannot write those down; what they leave of the names is then all there is."""
+    executed = folder / "executed.onnx"
+
+    def options(*, dump: bool) -> Any:
+        made = runtime.SessionOptions()
+        made.enable_profiling = True
+        made.profile_file_prefix = str(folder / "profile")
+        if threads:
+            made.intra_op_num_threads = threads
+        if dump:
+            _write_graph(made, path, executed)
+        return made
+
+    try:
+        return open_session(path, options(dump=True), provider, runtime), executed
+    except BadInput:
+        session = open_session(path, options(dump=False), provider, runtime)
+        notes.append("ONNX Runtime could not write the graph that it executes: joined by names")
+        return session, None
+
+
+def _write_graph(options: Any, path: Path, executed: Path) -> None:
+    """Makes a session write the graph that it executes."""
+    options.optimized_model_filepath = str(executed)
+    size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
+    if size > _LARGE:
+        key = "session.optimized_model_external_initializers_"
+        options.add_session_config_entry(f"{key}file_name", f"{executed.name}.data")
+        options.add_session_config_entry(f"{key}min_size_in_bytes", "1024")
+
+
+def _tagged_graph(executed: Path, reference: Path) -> TaggedModel:
+    target = executed.with_name("tagged.onnx")
+    graph = tagging.tag(executed, target, reference=reference, dag=False)
+    for data in executed.parent.glob("tagged.onnx*"):
+        data.unlink()  # its tags are read already, and weights fill a disk
+    return graph
+
+
+def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Profile:
+    """Attributes a profile that exists. Names that the model does not have are looked up in the graph
+    that ONNX Runtime makes of it here, where it is installed."""
+    times = read_times(times_file, warmup)
+    progress(f"reading {path}")
+    graph = tagging.load(path)
+    join = _Join(graph, path)
+    notes: list[str] = []
+    if join.unknown(times) and all(kernel.op_type for kernel in times.kernels):
+        try:
+            runtime, _ = packages("htp profile")
+            with temporary_folder() as folder:
+                options = runtime.SessionOptions()
+                executed = Path(folder) / "executed.onnx"
+                _write_graph(options, path, executed)
+                open_session(path, options, "CPUExecutionProvider", runtime)
+                other = _tagged_graph(executed, path)
+                better = _Join(other, executed)
+            if better.unknown(times) < join.unknown(times):
+                graph, join = other, better
+        except HTPError as error:
+            notes.append(f"names of optimized nodes are unknown: {error}")
+    unknown = join.unknown(times)
+    if unknown > (1 - _KNOWN_NAMES) * len(times.kernels):
+        raise BadInput(
+            f"{times_file} is a profile of another model: {path} has "
+            f"{len(times.kernels) - unknown} of its {len(times.kernels)} node names"
+        )
+    result = _attributed(path, graph, times, join, notes)
+    result.source = str(times_file)
+    return result
+
+
+class _Join:
+    """Finds the node of a graph that a profile speaks of."""
+
+    def __init__(self, graph: TaggedModel, file: Path) -> None:
+        self.nodes: dict[str, list[Node]] = {}  # by name, in the order of the file
+        self.nameless: dict[str, list[Node]] = {}  # by type
+        names = names_in_file(graph, file)
+        for node in graph.nodes.values():
+            name = names[node.name]
+            (self.nodes.setdefault(name, []) if name else self._of_type(node.op_type)).append(node)
+
+    def _of_type(self, op_type: str) -> list[Node]:
+        return self.nameless.setdefault(op_type, [])
+
+    def unknown(self, times: Times) -> int:
+        """How many names of a profile have no node."""
+        return sum(not nodes for _, nodes in self.joined(times))
+
+    def joined(self, times: Times) -> Iterator[tuple[Kernel, list[Node]]]:
+        """Every kernel with its node: several of a fused name, none where it is unknown. The order of
+        execution is that of the file, which tells nodes of one name, or of none, apart."""
+        seen: dict[str, int] = {}
+
+        def turn(key: str, nodes: list[Node]) -> list[Node]:
+            place = seen.get(key, 0)
+            seen[key] = place + 1
+            return [nodes[min(place, len(nodes) - 1)]]
+
+        for kernel in times.kernels:
+            if nodes := self.nodes.get(kernel.name):
+                yield kernel, turn(kernel.name, nodes)
+            elif kernel.name == f"{kernel.op_type}_{kernel.index}" and (
+                nodes := self.nameless.get(kernel.op_type)
+            ):
+                yield kernel, turn(f"\0{kernel.op_type}", nodes)
+            else:
+                parts = kernel.name.split(" + ") if " + " in kernel.name else []
+                known = [
+                    self.nodes[part.strip()][0] for part in parts if part.strip() in self.nodes
+                ]
+                yield kernel, known
+
+
+def _attributed(
+    path: Path, graph: TaggedModel, times: Times, join: _Join, notes: list[str]
+) -> Profile:
+    modules = {m.path: ModuleTime(m.path, m.class_name, m.tag) for m in graph.modules.values()}
+    parents = {child: m.path for m in graph.modules.values() for child in m.children}
+    result = Profile(
+        str(path),
+        "",
+        times.runs,
+        [],
+        modules,
+        parents,
+        model_microseconds=None
+        if times.model_microseconds is None
+        else times.model_microseconds / times.runs,
+        run_microseconds=times.run_microseconds,
+        notes=notes,
+    )
+    split = 0
+    for kernel, nodes in join.joined(times):
+        spent, calls = kernel.microseconds / times.runs, kernel.executions / times.runs
+        if len(nodes) > 1:
+            split += 1
+        if not nodes:
+            result.kernels.append(
+                KernelTime(kernel.name, kernel.op_type, None, spent, calls, 0.0, kernel.provider)
+            )
+        for node in nodes:
+            name = kernel.name if len(nodes) == 1 and " + " not in kernel.name else node.name
+            result.kernels.append(
+                KernelTime(
+                    name,
+                    kernel.op_type or node.op_type,
+                    node.scope if node.scope in modules else None,
+                    spent / len(nodes),
+                    calls / len(nodes),
+                    0.0,
+                    kernel.provider,
+                    node.confidence,
+                )
+            )
+    _add_up(result)
+    if split:
+        notes.append(
+            f"{split} fused name{'s' if split > 1 else ''} (A + B) "
+            f"{'were' if split > 1 else 'was'} split evenly over the parts"
+        )
+    if result.attributed < 1:
+        lost = [k.name for k in result.slowest(len(result.kernels)) if k.module is None]
+        which = f"{len(lost)} nodes, the slowest is" if len(lost) > 1 else "1 node,"
+        notes.append(
+            f"{100 * (1 - result.attributed):.1f} % of the node time has no module: {which} {lost[0]!r}"
+        )
+    return result
+
+
+def _add_up(result: Profile) -> None:
+    whole = result.node_microseconds or 1.0
+    classes: dict[str, ClassTime] = {}
+    for module in result.modules.values():
+        classes.setdefault(module.class_name, ClassTime(module.class_name)).modules += 1
+    for kernel in result.kernels:
+        kernel.share = kernel.microseconds / whole
+        if kernel.module is None:
+            continue
+        stack = [result.modules[path] for path in result.stack(kernel.module)]
+        stack[-1].self_microseconds += kernel.microseconds
+        stack[-1].self_calls += kernel.calls
+        classes[stack[-1].class_name].self_microseconds += kernel.microseconds
+        for module in stack:
+            module.total_microseconds += kernel.microseconds
+            module.calls += kernel.calls
+        for name in dict.fromkeys(module.class_name for module in stack):
+            classes[name].total_microseconds += kernel.microseconds
+            classes[name].calls += kernel.calls
+    for module in result.modules.values():
+        module.share = module.total_microseconds / whole
+    for item in classes.values():
+        item.share = item.total_microseconds / whole
+    result.classes = sorted(
+        (item for item in classes.values() if item.calls), key=lambda item: -item.total_microseconds
+    )
+
+
+@dataclass
+class ModuleChange:
+    """What became of a module's time."""
+
+    path: str
+    class_name: str
+    self_before: float
+    self_after: float
+    total_before: float
+    total_after: float
+
+    @property
+    def change(self) -> float:
+        return self.self_after - self.self_before
+
+
+def read_profile(path: tagging.StrPath) -> dict[str, Any]:
+    """What `htp profile --json` wrote."""
+    try:
+        data = json.loads(tagging.existing(path).read_bytes())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{os.fspath(path)} is no JSON of 'htp profile': {error}") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise BadInput(f"{os.fspath(path)} is no JSON of 'htp profile'")
+    if data.get("version") != VERSION:
+        raise BadInput(f"{os.fspath(path)} has version {data.get('version')!r}, expected {VERSION}")
+    return data
+
+
+def compare_profiles(before: Mapping[str, Any], after: Profile) -> list[ModuleChange]:
+    """Every module of either profile, by how much slower its own code became, the worst first."""
+    try:
+        old = {module["path"]: module for module in before["modules"]}
+        changes = [
+            ModuleChange(
+                path,
+                after.modules[path].class_name
+                if path in after.modules
+                else old[path]["class_name"],
+                old[path]["self_microseconds"] if path in old else 0.0,
+                after.modules[path].self_microseconds if path in after.modules else 0.0,
+                old[path]["total_microseconds"] if path in old else 0.0,
+                after.modules[path].total_microseconds if path in after.modules else 0.0,
+            )
+            for path in dict.fromkeys([*after.modules, *old])
+        ]
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"the profile to compare with is incomplete: {error!r}") from error
+    if not any(path for path in old if path in after.modules) and len(old) > 1:
+        raise BadInput("the profile to compare with is of another model: no module is in both")
+    return sorted(changes, key=lambda change: -change.change)
