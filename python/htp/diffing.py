@@ -404,7 +404,8 @@ def _add_own_errors(
     for node in two.nodes:
         _rename(node, names)
     for other, value in cuts.items():
-        array = found[value].astype(others[other].dtype)
+        with numpy.errstate(over="ignore"):  # what float16 cannot hold is infinite there
+            array = found[value].astype(others[other].dtype)
         two.add_input(names[other], array)
         feeds[names[other]] = array
     alone, _ = two.run(cuts, feeds, None, runtime, numpy)
