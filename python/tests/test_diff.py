@@ -225,7 +225,9 @@ def test_models_that_share_nothing(model, folder, capsys):
     other = folder / "other.onnx"
     net = torch.nn.Sequential(torch.nn.Conv1d(2, 2, 1))
     htp.export(net, (torch.randn(1, 2, 3),), other, exporter="torchscript")
-    for arguments in ([model, other], [other, model]):
+    (folder / "junk.onnx").write_bytes(b"x")
+    for arguments in ([model, other], [other, model], [model, folder / "junk.onnx"]):
         assert main(["diff", *map(str, arguments)]) == 1
         err = capsys.readouterr().err
         assert err.startswith("htp: error:") and len(err.splitlines()) == 1, err
+        assert "--debug" not in err
