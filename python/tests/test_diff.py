@@ -1,7 +1,6 @@
 """htp diff: where two forms of a model part."""
 
 import json
-import warnings
 
 import pytest
 import torch
@@ -202,6 +201,19 @@ def test_values_against_pytorch(model, network, folder):
     assert result.first.absolute == pytest.approx(wanted, rel=1e-3)
 
 
+def test_float16(model, folder):
+    """Rounded everywhere, by as much as 11 bits are; and a weight that is too large for it."""
+    float16 = pytest.importorskip("onnxruntime.transformers.float16")
+    for change, file in ((1, "half.onnx"), (1e6, "huge.onnx")):
+        bad = injected(model, "layers.1.up", folder / "full.onnx", lambda w, f=change: w * f)
+        half = float16.convert_float_to_float16(onnx.load(bad), keep_io_types=True)
+        onnx.save(half, folder / file)
+    rounded = htp.diff(model, folder / "half.onnx", tolerance=0.02)
+    assert rounded.equal and 1e-5 < rounded.worst[0].added < 5e-3
+    broken = htp.diff(folder / "full.onnx", folder / "huge.onnx", tolerance=0.02)
+    assert broken.first.module == "layers.1.up"
+
+
 def test_not_a_number_parts(model, folder):
     bad = injected(model, "layers.0.down", folder / "nan.onnx", lambda w: w * float("inf"))
     result = htp.diff(model, bad, tolerance=100)
@@ -211,10 +223,11 @@ def test_not_a_number_parts(model, folder):
 
 def test_models_that_share_nothing(model, folder, capsys):
     other = folder / "other.onnx"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        htp.export(torch.nn.Sequential(torch.nn.Conv1d(2, 2, 1)), (torch.randn(1, 2, 3),), other)
-    for arguments in ([model, other], [other, model]):
+    net = torch.nn.Sequential(torch.nn.Conv1d(2, 2, 1))
+    htp.export(net, (torch.randn(1, 2, 3),), other, exporter="torchscript")
+    (folder / "junk.onnx").write_bytes(b"x")
+    for arguments in ([model, other], [other, model], [model, folder / "junk.onnx"]):
         assert main(["diff", *map(str, arguments)]) == 1
         err = capsys.readouterr().err
         assert err.startswith("htp: error:") and len(err.splitlines()) == 1, err
+        assert "--debug" not in err

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import types
 import warnings
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 import htp
 from htp.cli import main
 from htp.profiles import read_times, times_of
+from htp.running import inputs_for
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -77,7 +79,7 @@ def gpt2():
 
 
 def resnet():
-    return ResNet(), (torch.randn(1, 3, 64, 64),), {"exporter": "torchscript"}, {}
+    return ResNet(), (torch.randn(1, 3, 160, 160),), {"exporter": "torchscript"}, {}
 
 
 @pytest.fixture(scope="module")
@@ -308,6 +310,37 @@ def test_inputs_from_a_file(exported, tmp_path):
     result = htp.profile(path, inputs=tmp_path / "in.npz", runs=1)
     assert result.settings["inputs"]["attention_mask"] == ["int64", [2, 24]]
     assert not result.notes
+
+
+class Session:
+    """The inputs of a decoder's step, with lengths as exporters write them."""
+
+    def __init__(self, mask):
+        shapes = {
+            "input_ids": ["batch", "length"],
+            "attention_mask": ["batch", mask],
+            "past_key_values.0.key": ["batch", 2, "past", None],
+        }
+        self.inputs = [
+            types.SimpleNamespace(name=name, shape=shape, type="tensor(int64)")
+            for name, shape in shapes.items()
+        ]
+
+    def get_inputs(self):
+        return self.inputs
+
+
+@pytest.mark.parametrize("mask", ["past + length", "total"])
+@pytest.mark.parametrize(("dims", "length"), [({}, 32), ({"past": 5, "length": 1}, 6)])
+def test_sizes_that_fit_each_other(mask, dims, length):
+    made = inputs_for(Session(mask), None, dims, numpy, "model")
+    assert made.feeds["attention_mask"].shape == (1, length)
+    assert made.feeds["attention_mask"].min() == 1
+    assert made.feeds["past_key_values.0.key"].shape == (1, 2, dims.get("past", 16), 16)
+    assert made.guessed["past_key_values.0.key.3"] == 16 and made.guessed["batch"] == 1
+    assert set(numpy.unique(made.feeds["past_key_values.0.key"])) == {0, 1}
+    named = inputs_for(Session(mask), None, {"past_key_values.0.key.3": 8}, numpy, "model")
+    assert named.feeds["past_key_values.0.key"].shape[3] == 8
 
 
 @pytest.mark.parametrize(
