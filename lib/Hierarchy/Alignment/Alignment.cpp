@@ -40,6 +40,7 @@ public:
     emissions.close();
     gemm = emissions.findOp("Gemm");
     matMul = emissions.findOp("MatMul");
+    gemmReshape = emissions.findOp("GemmReshape");
     conv = emissions.findOp("Conv");
     convTranspose = emissions.findOp("ConvTranspose");
   }
@@ -63,6 +64,8 @@ private:
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
   Index absorbedNorm(Index n, Index state,
                      const std::vector<bool> &taken) const;
+  void giveWrapsToReaders(llvm::ArrayRef<Index> placed,
+                          Alignment &result) const;
   Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
@@ -79,7 +82,7 @@ private:
   std::optional<OrderCosts> costs;
   std::optional<Dataflow> dataflow;
   std::vector<float> mains; // of one node, kept for the next
-  Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1;
+  Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1, gemmReshape = -1;
 };
 
 } // namespace
@@ -299,6 +302,27 @@ Index Aligner::mergedInto(Index n, Index state,
   return last;
 }
 
+/// A product of matrices that an optimizer made is wrapped in reshapes. The one
+/// before it is its own, also where the product before that could have made it.
+void Aligner::giveWrapsToReaders(llvm::ArrayRef<Index> placed,
+                                 Alignment &result) const {
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    if (observation.op < 0 || observation.op != gemmReshape ||
+        observation.wrapsResult || observations.next[n].size() != 1)
+      continue;
+    Index reader = observations.next[n].front();
+    if (observations.list[reader].op != gemm || placed[n] == placed[reader] ||
+        howEmits(emissions, states.list[placed[n]].kind, observation) !=
+            Emits::Wrap)
+      continue;
+    Belief &best = result.nodes[observation.node].best;
+    const Belief &whose = result.nodes[observations.list[reader].node].best;
+    best.module = whose.module;
+    best.call = whose.call;
+  }
+}
+
 void Aligner::answer(const Posterior &posterior, const Posterior &loose,
                      Alignment &result) const {
   result.nodes.resize(graph.nodes.size());
@@ -367,6 +391,7 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     node.flags =
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
   }
+  giveWrapsToReaders(placed, result);
   moveToReaders(observations, states, frames, emissions, anchors, placed,
                 result);
   for (Index n : foldedIn) {
