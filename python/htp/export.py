@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +47,7 @@ _TORCHSCRIPT_ONLY = {
 }
 #: Options of torch.onnx.export that HTP has no place for, and what to do instead.
 _UNSUPPORTED = {
-    "export_modules_as_functions": "pass outline=True for one function for every module",
+    "export_modules_as_functions": "it is called modules_as_functions here",
     "training": "a model is exported in evaluation mode",
     "fallback": "exporter='auto' tries the one, then the other exporter",
 }
@@ -94,6 +94,7 @@ def export(
     dynamic_axes: Any = None,
     external_data: bool | None = None,
     outline: bool = False,
+    modules_as_functions: bool | Collection[type | str] = False,
     dag: bool = True,
     graphml: bool = False,
     trace: bool = True,
@@ -107,8 +108,10 @@ def export(
     Takes what torch.onnx.export takes, in its order and with its names: `f` (or `output`, by default
     model.onnx) is the file to write. Beside NAME.onnx come NAME.ops.json (what is known of every
     node), NAME.dag.json (the DAG of every module), NAME.trace.json (the trace, to tag other forms
-    of the model), and with `graphml` NAME.graphml. With `outline`, the model has one function for
-    every module. Weights of more than 1 GiB, or all with `external_data=True`, go to NAME.onnx.data.
+    of the model), and with `graphml` NAME.graphml. With `outline`, or `modules_as_functions=True`,
+    the model has one function for every module; `modules_as_functions={Layer}` makes functions of
+    modules of these classes alone. Equal ones share a function, weights are its inputs, constants
+    live inside. Weights of more than 1 GiB, or all with `external_data=True`, go to NAME.onnx.data.
 
     `exporter` "auto" takes the torch.export-based one ("dynamo") and, where that fails, the
     TorchScript-based one; the result's `exporter` says which. `dynamic_shapes` is as for
@@ -165,7 +168,7 @@ def export(
                 str(raw),
                 tagging.tag_option(traced),
                 "--external-data=link",
-                *(["--htp-outline"] if outline else []),
+                *_outlining(outline, modules_as_functions),
                 *tagging.storage_options(tag_storage),
             ]
             with settings.step("tag", "tagging"):
@@ -224,6 +227,16 @@ def _check_options(options: Mapping[str, Any], exporter: str) -> Mapping[str, An
         if name in _TORCHSCRIPT_ONLY and exporter != "torchscript":
             raise BadInput(f"{name!r} needs exporter='torchscript', the only one that has it")
     return {name: value for name, value in options.items() if name != "verbose"}
+
+
+def _outlining(outline: bool, classes: bool | Collection[type | str]) -> list[str]:
+    """The option that makes functions of modules: of all, or of those of some classes."""
+    if isinstance(classes, bool):
+        return ["--htp-outline"] if outline or classes else []
+    names = [c if isinstance(c, str) else f"{c.__module__}.{c.__qualname__}" for c in classes]
+    if not names:
+        raise BadInput("modules_as_functions names no class: pass True for all modules")
+    return [f"--htp-outline=classes={','.join(names)}"]
 
 
 def _target(f: Any, output: Any) -> Path:

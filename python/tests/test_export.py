@@ -12,6 +12,7 @@ from conftest import ROOT, example
 import htp
 
 jsonschema = pytest.importorskip("jsonschema")
+onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 
@@ -120,6 +121,29 @@ def test_outlined_in_one_call(tmp_path):
     assert set(tagged.metadata["functions"]) >= {"Block"}
     assert (tmp_path / "m.graphml").exists()
     outputs_of(tagged.path, [args[0].numpy()])
+
+
+@pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
+def test_modules_of_a_class_as_functions(exporter, tmp_path):
+    """One function for all of them, with weights as inputs and constants inside."""
+    model, args = example("plain").build()
+    for parameter in model.parameters():  # exporters store equal ones once
+        parameter.data.add_(torch.randn_like(parameter))
+    block = type(model.blocks[0])
+    tagged = htp.export(
+        model, args, tmp_path / "m.onnx", exporter=exporter, modules_as_functions={block}
+    )
+    functions = tagged.metadata["functions"]
+    assert list(functions) == ["Block"] and len(functions["Block"]["calls"]) == 3
+    file = onnx.load(str(tagged.path))
+    initializers = {i.name for i in file.graph.initializer}
+    calls = [n for n in file.graph.node if n.op_type == "Block"]
+    passed = [[name for name in call.input if name in initializers] for call in calls]
+    assert all(len(names) == len(passed[0]) for names in passed)
+    assert not set(passed[0]) & set(passed[1]), "what all calls pass alike is inside"
+    outputs_of(tagged.path, [a.numpy() for a in args])
+    with pytest.raises(htp.HTPError, match="no module is of class 'Blok'; did you mean 'Block'"):
+        htp.export(model, args, tmp_path / "n.onnx", modules_as_functions={"Blok"})
 
 
 # --- what goes wrong -----------------------------------------------------------------------------

@@ -334,7 +334,8 @@ def test_a_dict_at_the_end_holds_keywords(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"export_modules_as_functions": True}, "pass outline=True"),
+        ({"export_modules_as_functions": True}, "it is called modules_as_functions"),
+        ({"modules_as_functions": set()}, "names no class"),
         ({"nonsense": 1}, "neither htp.export nor torch.onnx.export has an option 'nonsense'"),
         ({"do_constant_folding": False}, "needs exporter='torchscript'"),
         ({"optimize": False, "exporter": "torchscript"}, "option of the dynamo exporter alone"),
