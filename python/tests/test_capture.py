@@ -31,11 +31,16 @@ class Keywords(torch.nn.Module):
         return {"sum": self.fc(first) + second * scale, "pair": (first, None)}
 
 
-def call_of_keywords():
+def call_of_keywords(warn=lambda text: None):
     model = Keywords()
-    return model, call_of(
-        model, (), {"second": torch.ones(4), "first": torch.zeros(1, 4), "scale": 3.0, "flag": True}
-    )
+    inputs = {"second": torch.ones(4), "first": torch.zeros(1, 4), "scale": 3.0, "flag": True}
+    return model, call_of(model, (), inputs, warn)
+
+
+def test_a_number_that_is_kept_is_said():
+    told = []
+    call_of_keywords(told.append)
+    assert told == ["the argument 'scale' is no tensor: the exported model keeps 3.0"]
 
 
 def test_positional_forward():
