@@ -3,6 +3,7 @@
 // --htp-align-reference: see Passes.td. A tagged graph is a program whose
 // steps are its nodes.
 
+#include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -10,8 +11,6 @@
 #include "HTP/Transforms/Passes.h"
 
 #include "Evidence/AlignedTags.h"
-
-#include "mlir/Pass/PassManager.h"
 
 #include <deque>
 
@@ -52,8 +51,7 @@ ReferenceProgram::ReferenceProgram(mlir::ModuleOp module,
                                    const ModuleTree &tree,
                                    const DenseSet<int64_t> &sizes) {
   program.sameNames = true;
-  ModelFunctions functions(module);
-  for (FunctionOpInterface function : functions.entries)
+  for (FunctionOpInterface function : CallGraph(module).entries())
     add(models.emplace_back(function, sizes), tree);
 }
 
@@ -139,18 +137,6 @@ void AlignReference::runOnOperation() {
   if (!other) {
     module.emitError() << "cannot read the reference '" << reference << "'";
     return signalPassFailure();
-  }
-  if (!findHierarchy(*other) && !getMetadata(*other, "htp.hierarchy")) {
-    module.emitError() << "the reference '" << reference
-                       << "' has no tags: tag it first, with --htp-tag";
-    return signalPassFailure();
-  }
-  // The notes of the file become tags again.
-  if (!findHierarchy(*other)) {
-    PassManager attach(&getContext(), mlir::ModuleOp::getOperationName());
-    attach.addPass(createHTPAttachHierarchy());
-    if (failed(attach.run(*other)))
-      return signalPassFailure();
   }
   ModuleTree tree = fromIR(*other);
   ReferenceProgram program(*other, tree, sizesIn(module));

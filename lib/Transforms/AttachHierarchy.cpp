@@ -18,11 +18,11 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Support/Parallel.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace htp {
@@ -103,12 +103,20 @@ static bool isGiven(TagAttr tag) {
   return tag && tag.getEvidence() == "override";
 }
 
-/// Initializers of a tagged file keep what it says of them.
-static void readEmbeddedParameters(mlir::ModuleOp module) {
+/// Forgets what an earlier run said of parameters.
+static void dropParameters(mlir::ModuleOp module) {
   module->walk([](Operation *op) {
-    if (StringAttr path = getMetadata(op, kParameterAttr);
-        path && isInitializer(op) && !op->hasAttr(kParameterAttr))
-      op->setAttr(kParameterAttr, path);
+    if (isInitializer(op)) {
+      op->removeAttr(kParameterAttr);
+      op->removeAttr(kUsersAttr);
+    } else if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+      ArgumentAttrs attrs(function);
+      for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+        attrs[i].erase(kParameterAttr);
+        attrs[i].erase(kUsersAttr);
+      }
+      attrs.store();
+    }
   });
 }
 
@@ -156,6 +164,7 @@ void AttachHierarchy::runOnOperation() {
   PathAttrs paths(*tree, &getContext());
   together([&] { evidence.emplace(module, *tree, known.get()); },
            [&] { hierarchy = toIR(*tree, paths, &getContext()); });
+  keepTorchNN(*hierarchy, keepsTorchNN(module));
   setHierarchy(module, std::move(hierarchy));
   attachEvidence(*tree, paths, known.get(), *evidence);
   getAnalysis<HierarchyAnalysis>().assume(tree, std::move(paths));
@@ -178,14 +187,8 @@ AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
   else
     tried.append({HierarchySource::Metadata, HierarchySource::Names});
   for (HierarchySource from : tried) {
-    llvm::Expected<std::optional<ModuleTree>> tree = findTree(module, from);
-    if (!tree) {
-      module.emitError("the model's metadata 'htp.hierarchy' is broken: ")
-          << llvm::toString(tree.takeError());
-      return nullptr;
-    }
-    if (*tree)
-      return std::make_shared<ModuleTree>(std::move(**tree));
+    if (std::optional<ModuleTree> tree = findTree(module, from))
+      return std::make_shared<ModuleTree>(std::move(*tree));
   }
   module.emitWarning("the model says nothing about its modules: no trace is "
                      "given, and it has no htp.hierarchy, no notes of an "
@@ -216,20 +219,17 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
   Tagger tagger;
   forEachNode(module, [&](Operation *op) {
     ++nodes;
-    TagAttr before = getTag(op), stored = embeddedTag(op);
+    TagAttr before = getTag(op);
     // The user's word stands, whatever else becomes known.
-    TagAttr given = isGiven(before)   ? before
-                    : isGiven(stored) ? stored
-                                      : before;
-    if (isGiven(given) && tree.contains(given.getPath())) {
+    if (isGiven(before) && tree.contains(before.getPath())) {
       ++tagged;
-      tagger.setTag(op, withKnownContexts(given, tree), evidence.sources(op));
+      tagger.setTag(op, withKnownContexts(before, tree), evidence.sources(op));
       return;
     }
-    if (isGiven(given) && lost++ == 0)
-      firstLost = given.getPathAttr();
+    if (isGiven(before) && lost++ == 0)
+      firstLost = before.getPathAttr();
     // With a trace a tag of an earlier run is no evidence.
-    TagAttr tag = known ? TagAttr() : stored;
+    TagAttr tag = known ? TagAttr() : before;
     if (!tag || !tree.contains(tag.getPath()))
       tag = evidence.tag(op, paths, tags);
     else
@@ -237,7 +237,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     if (tag) {
       ++tagged;
       tagger.setTag(op, tag, evidence.sources(op));
-    } else if (before && (known || !tree.contains(before.getPath()))) {
+    } else if (before) {
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));
     }
@@ -247,9 +247,9 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
                          << " overrides of an earlier run name modules "
                             "that are not in the tree, the first is '"
                          << firstLost.getValue() << "'; they are dropped";
+  if (known)
+    dropParameters(module);
   attachParameters(paths, evidence.getParameters());
-  if (!known)
-    readEmbeddedParameters(module);
   numNodes += nodes;
   numTagged += tagged;
   if (known)
@@ -271,15 +271,18 @@ static ArrayAttr possibleReaders(Value value, const ParameterValue &parameter,
 void AttachHierarchy::attachParameters(PathAttrs &paths,
                                        const ParameterValues &parameters) {
   Builder builder(&getContext());
+  llvm::MapVector<Operation *, ArgumentAttrs> ofFunctions;
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameters.path(parameter));
     ArrayAttr users = possibleReaders(value, parameter, paths);
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function =
           cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-      function.setArgAttr(argument.getArgNumber(), kParameterAttr, path);
+      NamedAttrList &attrs = ofFunctions.try_emplace(function, function)
+                                 .first->second[argument.getArgNumber()];
+      attrs.set(kParameterAttr, path);
       if (users)
-        function.setArgAttr(argument.getArgNumber(), kUsersAttr, users);
+        attrs.set(kUsersAttr, users);
     } else if (Operation *op = value.getDefiningOp(); isInitializer(op)) {
       NamedAttrList attrs(op->getDiscardableAttrDictionary());
       attrs.set(kParameterAttr, path);
@@ -288,6 +291,8 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
       op->setDiscardableAttrs(attrs.getDictionary(&getContext()));
     }
   }
+  for (auto &[function, attrs] : ofFunctions)
+    attrs.store();
 }
 
 /// For --htp-align-trace, which judges whether the trace is of this model.

@@ -7,15 +7,14 @@
 // becomes, for module=b,
 //   func.func @main(%0) { %w = …; %1 = "d.b"(%0, %w) {tag ""}; return %1 }
 
+#include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Hierarchy/Subtree.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
-#include "Outlining/CallGraph.h"
 #include "Outlining/ModuleCalls.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -348,22 +347,17 @@ LogicalResult Extract::extractAll(ArrayRef<ModuleId> ids, func::FuncOp model) {
 }
 
 void Extract::runOnOperation() {
-  FailureOr<std::optional<ModuleTree>> lifted = liftTree(getOperation());
-  if (failed(lifted))
+  FailureOr<HierarchyOp> hierarchy = requireHierarchy(getOperation());
+  if (failed(hierarchy))
     return signalPassFailure();
-  if (!*lifted) {
-    emitError(getOperation().getLoc(), "has no module tree: run --htp-tag or "
-                                       "--htp-attach-hierarchy first");
-    return signalPassFailure();
-  }
-  tree = std::move(**lifted);
+  tree = fromIR(*hierarchy);
   llvm::Expected<std::vector<ModuleId>> ids = findModules(tree, pattern);
   if (!ids) {
     emitError(getOperation().getLoc(), llvm::toString(ids.takeError()));
     return signalPassFailure();
   }
   FailureOr<func::FuncOp> model = findModel();
-  if (failed(model) || failed(checkRecursion(getOperation())))
+  if (failed(model) || failed(CallGraph(getOperation()).checkRecursion()))
     return signalPassFailure();
   FailureOr<TaggedBlock> tagged = TaggedBlock::read(model->front(), tree);
   if (failed(tagged))

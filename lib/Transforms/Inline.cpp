@@ -10,10 +10,9 @@
 // Calls are inlined from the outermost to the innermost: what a call remembers
 // of its body includes what the calls in it remember of theirs.
 
+#include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
-#include "Outlining/CallGraph.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -55,14 +54,12 @@ private:
 } // namespace
 
 void Inline::runOnOperation() {
-  if (failed(liftTags(getOperation())))
-    return signalPassFailure();
   outlined.clear();
   places.clear();
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (function->hasAttr(kModuleAttr) && !function.isExternal())
       outlined[function.getSymName()] = function;
-  if (failed(checkRecursion(getOperation())))
+  if (failed(CallGraph(getOperation()).checkRecursion()))
     return signalPassFailure();
   for (auto function : getOperation().getOps<FunctionOpInterface>())
     if (!function->hasAttr(kModuleAttr) && !function.isExternal() &&

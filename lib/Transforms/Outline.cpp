@@ -11,14 +11,13 @@
 // (lib/Hierarchy/Partition), makes functions of them (OutlineBuilder), and
 // moves constants into these (SinkConstants).
 
+#include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Support/Parallel.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
-#include "Outlining/CallGraph.h"
 #include "Outlining/ModuleCalls.h"
 #include "Outlining/OutlineBuilder.h"
 #include "Outlining/SinkConstants.h"
@@ -120,16 +119,15 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   using HTPOutlineBase::HTPOutlineBase;
 
   void runOnOperation() override {
-    auto &hierarchy = getAnalysis<HierarchyAnalysis>();
-    const bool fromFile = !findHierarchy(getOperation());
-    if (fromFile && failed(liftTree(hierarchy)))
+    if (failed(requireHierarchy(getOperation())))
       return signalPassFailure();
+    auto &hierarchy = getAnalysis<HierarchyAnalysis>();
     const ModuleTree &tree = hierarchy.tree();
     PathAttrs &paths = hierarchy.paths();
     considered = split = 0;
     FailureOr<std::vector<bool>> selected = selectModules(tree);
-    if (failed(checkNotOutlined()) || failed(checkRecursion(getOperation())) ||
-        failed(selected))
+    if (failed(checkNotOutlined()) ||
+        failed(CallGraph(getOperation()).checkRecursion()) || failed(selected))
       return signalPassFailure();
 
     std::vector<BlockCuts> blocks;
@@ -147,8 +145,6 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
             block.grouped.emplace(tree, *selected, maxDepth,
                                   block.tagged.calls);
           }
-          if (fromFile)
-            setHierarchy(getOperation(), toIR(tree, paths, &getContext()));
         });
     if (!readable)
       return signalPassFailure();
@@ -156,8 +152,6 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
     for (BlockCuts &block : blocks)
       if (failed(outline(block, tree, outliner)))
         return signalPassFailure();
-    if (fromFile)
-      attachTagScopes(getOperation());
     numSunk += sinkConstants(getOperation(), outliner.functions(), tree,
                              maxConstantBytes);
     numFunctions += outliner.numFunctions;
@@ -172,7 +166,6 @@ struct Outline : htp::impl::HTPOutlineBase<Outline> {
   }
 
 private:
-  LogicalResult liftTree(HierarchyAnalysis &hierarchy);
   LogicalResult checkNotOutlined();
   FailureOr<std::vector<bool>> selectModules(const ModuleTree &tree);
   LogicalResult checkClasses(const ModuleTree &tree);
@@ -185,22 +178,6 @@ private:
 };
 
 } // namespace
-
-/// Takes tags and tree out of a file's metadata. The tree becomes IR later,
-/// beside other work, and locations get scopes in the end.
-LogicalResult Outline::liftTree(HierarchyAnalysis &hierarchy) {
-  FailureOr<std::optional<ModuleTree>> lifted =
-      takeTree(getOperation(), /*scopes=*/false);
-  if (failed(lifted))
-    return failure();
-  if (!*lifted)
-    return emitError(getOperation().getLoc(),
-                     "has no module tree: run --htp-tag or "
-                     "--htp-attach-hierarchy first");
-  auto tree = std::make_shared<const ModuleTree>(std::move(**lifted));
-  hierarchy.assume(tree, PathAttrs(*tree, &getContext()));
-  return success();
-}
 
 /// Tags in an outlined function are relative: cutting it again would mix them
 /// up.

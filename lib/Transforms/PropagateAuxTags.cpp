@@ -5,6 +5,7 @@
 // a tag.
 
 #include "Evidence/ModelGraph.h"
+#include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Hierarchy/Confidence.h"
@@ -156,15 +157,15 @@ void PropagateAuxTags::runOnOperation() {
   tree = &getAnalysis<HierarchyAnalysis>().tree();
   changed = false;
   markAnalysesPreserved<HierarchyAnalysis>();
-  ModelFunctions functions(module);
+  CallGraph functions(module);
   // Callers first: what a function holds belongs to them.
   llvm::SetVector<Operation *> order;
-  for (FunctionOpInterface entry : functions.entries)
+  for (FunctionOpInterface entry : functions.entries())
     order.insert(entry);
   for (size_t i = 0; i < order.size(); ++i) {
     auto function = cast<FunctionOpInterface>(order[i]);
     Votes votes;
-    for (Operation *caller : functions.callers.lookup(function))
+    for (Operation *caller : functions.callers(function))
       vote(votes, caller);
     if (!votes.empty())
       function->walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -4,7 +4,6 @@
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -36,8 +35,6 @@ static void stripArguments(FunctionOpInterface function) {
 namespace {
 struct Strip : htp::impl::HTPStripBase<Strip> {
   void runOnOperation() override {
-    if (auto module = dyn_cast<mlir::ModuleOp>(getOperation()))
-      removeEmbeddedTags(module);
     getOperation()->walk([](Operation *op) {
       if (isa<HierarchyOp>(op)) {
         op->erase();

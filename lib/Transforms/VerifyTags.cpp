@@ -3,14 +3,13 @@
 // --htp-verify-tags: what must hold of a tagged model, and what its tags amount
 // to.
 
+#include "HTP/Analysis/TagStatistics.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/TagNames.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Transforms/Passes.h"
-#include "HTP/Transforms/TagStatistics.h"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPVERIFYTAGS
@@ -214,16 +213,10 @@ void VerifyTags::announce(const TagStatistics &statistics) {
 
 void VerifyTags::runOnOperation() {
   mlir::ModuleOp module = getOperation();
-  if (failed(liftTags(module)))
+  FailureOr<HierarchyOp> found = requireHierarchy(module);
+  if (failed(found))
     return signalPassFailure();
-  HierarchyOp hierarchy = findHierarchy(module);
-  if (!hierarchy) {
-    module.emitError("has no htp.hierarchy, expected the tree that tags refer "
-                     "to")
-            .attachNote()
-        << "--htp-attach-hierarchy writes it";
-    return signalPassFailure();
-  }
+  HierarchyOp hierarchy = *found;
   auto &known = getAnalysis<HierarchyAnalysis>();
   TagNames tags(known.tree());
   TagCounter counter(known.tree(), tags);

@@ -2,13 +2,15 @@
 
 // Without a trace. A model that was tagged before keeps its answers.
 
-module attributes {onnx.metadata_props = [["htp.hierarchy", "{\22modules\22: [{\22path\22: \22\22, \22class\22: \22Net\22, \22qualified\22: \22demo.Net\22, \22torch_nn\22: false, \22calls\22: 1, \22parameters\22: []}, {\22path\22: \22fc\22, \22class\22: \22Block\22, \22qualified\22: \22demo.Block\22, \22torch_nn\22: false, \22calls\22: 2, \22parameters\22: []}]}"]]} {
+module {
   // CHECK: htp.hierarchy @Net : "demo.Net" {
   // CHECK-NEXT: htp.module @fc : "demo.Block" calls 2
+  htp.hierarchy @Net : "demo.Net" {
+    htp.module @fc : "demo.Block" calls 2
+  }
   func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
     // CHECK: htp.tag = #htp.tag<"fc", call = 1, evidence = "alignment", confidence = 0.5, contexts = [#htp.context<"", evidence = "consumer", confidence = 0.25>]>
-    %0 = "t.Relu"(%x) {onnx.metadata_props = [["htp.tag", "/Net/Block"], ["htp.scope", "fc"], ["htp.call", "1"], ["htp.evidence", "alignment"], ["htp.confidence", "0.5"],
-      ["htp.contexts", "[{\22tag\22: \22/Net\22, \22scope\22: \22\22, \22evidence\22: \22consumer\22, \22confidence\22: 0.25}]"]]} : (tensor<2xf32>) -> tensor<2xf32>
+    %0 = "t.Relu"(%x) {onnx_node_name = "/fc/Relu", htp.tag = #htp.tag<"fc", call = 1, evidence = "alignment", confidence = 0.5, contexts = [#htp.context<"", evidence = "consumer", confidence = 0.25>]>} : (tensor<2xf32>) -> tensor<2xf32>
     return %0 : tensor<2xf32>
   }
 }

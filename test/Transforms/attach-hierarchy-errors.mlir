@@ -4,7 +4,6 @@
 // RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=trace=%t/schema.json 2>&1 | FileCheck %s --check-prefix=SCHEMA
 // RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=from=elsewhere 2>&1 | FileCheck %s --check-prefix=FROM
 // RUN: not htp-opt %t/empty.mlir --htp-attach-hierarchy=from=trace 2>&1 | FileCheck %s --check-prefix=NOTRACE
-// RUN: not htp-opt %t/tree.mlir --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=TREE
 // RUN: htp-opt %t/other.mlir -allow-unregistered-dialect --htp-attach-hierarchy=trace=%S/Inputs/net.trace.json 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: htp-opt %t/empty.mlir --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=NOTHING
 
@@ -13,7 +12,6 @@
 // SCHEMA: error: no trace: '{{.*}}schema.json': no module has this path at trace.ops[0].module, found 'encoder'
 // FROM: error: from=elsewhere is unknown, expected auto, trace, hierarchy, metadata, names or locations
 // NOTRACE: error: from=trace needs a trace, expected trace=FILE
-// TREE: error: the model's metadata 'htp.hierarchy' is broken: missing, expected array at hierarchy.modules
 // OTHER: warning: 1 initializers have the name of a parameter of the trace and another size: it may be of another model
 // NOTHING: warning: the model says nothing about its modules
 
@@ -26,9 +24,6 @@ func.func @f(%x: tensor<2xf32>) {
   "t.Relu"(%x) : (tensor<2xf32>) -> ()
   return
 }
-
-//--- tree.mlir
-module attributes {onnx.metadata_props = [["htp.hierarchy", "{}"]]} {}
 
 //--- broken.json
 {"format":

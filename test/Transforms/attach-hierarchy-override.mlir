@@ -7,10 +7,10 @@
 // CHECK-LABEL: func @main
 func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"layer.0", evidence = "override"
-  %0 = "t.Relu"(%x) {onnx_node_name = "/act/Relu", onnx.metadata_props = [["htp.scope", "layer.0"], ["htp.evidence", "override"], ["htp.confidence", "1"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %0 = "t.Relu"(%x) {onnx_node_name = "/act/Relu", htp.tag = #htp.tag<"layer.0", evidence = "override">} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"act", evidence = "name"
-  %1 = "t.Relu"(%0) {onnx_node_name = "/act/Relu_1", onnx.metadata_props = [["htp.scope", "layer.0"], ["htp.evidence", "alignment"], ["htp.confidence", "0.99"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = "t.Relu"(%0) {onnx_node_name = "/act/Relu_1", htp.tag = #htp.tag<"layer.0", evidence = "alignment", confidence = 0.99>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"act", evidence = "name"
-  %2 = "t.Relu"(%1) {onnx_node_name = "/act/Relu_2", onnx.metadata_props = [["htp.scope", "gone"], ["htp.evidence", "override"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = "t.Relu"(%1) {onnx_node_name = "/act/Relu_2", htp.tag = #htp.tag<"gone", evidence = "override">} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }

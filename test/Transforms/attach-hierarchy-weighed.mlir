@@ -12,16 +12,3 @@ func.func @wrong_notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %1 = "t.Relu"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'relu']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'aten.relu.default']"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }
-
-// -----
-
-// What HTP added itself is not the exporter's word.
-
-// CHECK-LABEL: func @own_notes
-func.func @own_notes(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  // CHECK: "t.Relu"{{.*}}htp.tag = #htp.tag<"act", evidence = "metadata"
-  %0 = "t.Relu"(%x) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'act', 'relu']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'demo.Act', 'aten.relu.default']"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  // CHECK-NOT: htp.tag
-  %1 = "t.Relu"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'act', 'relu_1']"], ["htp.added", "namespace,pkg.torch.onnx.name_scopes"]]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  return %1 : tensor<2x2xf32>
-}

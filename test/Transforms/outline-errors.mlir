@@ -48,7 +48,7 @@ func.func private @Layer()
 
 // -----
 
-// expected-error@+1 {{has no module tree: run --htp-tag or --htp-attach-hierarchy first}}
+// expected-error@+1 {{has no module tree (htp.hierarchy): run --htp-tag or --htp-attach-hierarchy first}}
 module {
   func.func @no_tree(%x: tensor<4xf32>) -> tensor<4xf32> {
     %0 = "d.relu"(%x) {htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
@@ -100,11 +100,12 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "onnx.Custom"(%x) {function_name = "f", domain_name = "local", htp.tag = #htp.tag<"layer.0">} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-// expected-note@+1 {{the function is here}}
+// expected-note@+1 {{'@local.f' is here}}
 func.func private @local.f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {onnx.function_domain = "local", onnx.function_name = "f"} {
   %0 = "onnx.Custom"(%x) {function_name = "g", domain_name = "local"} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+// expected-note@+1 {{'@local.g' is here}}
 func.func private @local.g(%x: tensor<4xf32>) -> tensor<4xf32> attributes {onnx.function_domain = "local", onnx.function_name = "g"} {
   %0 = "d.if"(%x) ({
     // expected-error@+1 {{function '@local.f' calls itself through '@local.g', which neither a module nor an ONNX function may}}

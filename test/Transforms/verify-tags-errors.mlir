@@ -1,7 +1,6 @@
 // RUN: htp-opt %s -allow-unregistered-dialect --htp-verify-tags -split-input-file -verify-diagnostics
 
-// expected-error @+2 {{has no htp.hierarchy, expected the tree that tags refer to}}
-// expected-note @+1 {{--htp-attach-hierarchy writes it}}
+// expected-error @+1 {{has no module tree (htp.hierarchy): run --htp-tag or --htp-attach-hierarchy first}}
 module {
 }
 

@@ -104,11 +104,6 @@ public:
   /// constants, in the order of `to` and its inputs, each pair once.
   void forEachEdge(llvm::function_ref<void(NodeId, NodeId)> edge) const;
 
-  /// The ONNX type and domain of an operation.
-  static llvm::StringRef opType(mlir::Operation *op);
-  static llvm::StringRef opDomain(mlir::Operation *op);
-  static bool isInitializer(mlir::Operation *op);
-
 private:
   TaggedGraph(mlir::ModuleOp root, ModuleTree tree)
       : root(root), modules(std::move(tree)),

@@ -81,8 +81,6 @@ htp::Tagger::Tagged &htp::Tagger::set(Operation *op, TagAttr tag) {
   return last.front();
 }
 
-void htp::Tagger::setTagOnly(Operation *op, TagAttr tag) { set(op, tag); }
-
 void htp::Tagger::setTag(Operation *op, TagAttr tag,
                          ArrayRef<Location> sources) {
   LocationAttr &made = set(op, tag).loc;
@@ -92,13 +90,6 @@ void htp::Tagger::setTag(Operation *op, TagAttr tag,
     op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
     made = op->getLoc();
   }
-}
-
-void htp::attachTagScopes(Operation *root) {
-  root->walk([](Operation *op) {
-    if (TagAttr tag = getTag(op); tag && findScopes(op->getLoc()).empty())
-      op->setLoc(attachScope(op->getLoc(), scopeOf(tag)));
-  });
 }
 
 //===----------------------------------------------------------------------===//

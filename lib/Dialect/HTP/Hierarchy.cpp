@@ -162,6 +162,13 @@ HierarchyOp findHierarchy(mlir::ModuleOp module) {
   return hierarchies.empty() ? HierarchyOp() : *hierarchies.begin();
 }
 
+FailureOr<HierarchyOp> requireHierarchy(mlir::ModuleOp module) {
+  if (HierarchyOp hierarchy = findHierarchy(module))
+    return hierarchy;
+  return module.emitError("has no module tree (htp.hierarchy): run --htp-tag "
+                          "or --htp-attach-hierarchy first");
+}
+
 bool keepsTorchNN(mlir::ModuleOp module) {
   HierarchyOp hierarchy = findHierarchy(module);
   return hierarchy && hierarchy->hasAttr(kTorchNNTagsAttr);

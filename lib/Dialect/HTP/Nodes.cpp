@@ -9,6 +9,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -68,6 +69,13 @@ StringRef getOpType(Operation *op) {
   return op->getName().stripDialect();
 }
 
+StringRef getDomain(Operation *op) {
+  if (auto domain = op->getAttrOfType<StringAttr>("domain_name"))
+    return domain.getValue();
+  StringRef dialect = op->getName().getDialectNamespace();
+  return dialect == "onnx" ? StringRef() : dialect;
+}
+
 bool isForeign(Operation *op) {
   auto domain = op->getAttrOfType<StringAttr>("domain_name");
   return domain && !domain.empty();
@@ -99,29 +107,23 @@ StringRef getValueName(Value value) {
   return name ? name.getValue() : StringRef();
 }
 
-StringAttr getMetadata(Operation *op, StringRef key) {
-  auto entries = op->getAttrOfType<ArrayAttr>(kMetadataAttr);
-  if (!entries)
-    return {};
-  for (Attribute entry : entries) {
-    auto pair = dyn_cast<ArrayAttr>(entry);
-    if (!pair || pair.size() != 2)
-      continue;
-    auto name = dyn_cast<StringAttr>(pair[0]);
-    if (name && name.getValue() == key)
-      return dyn_cast<StringAttr>(pair[1]);
-  }
-  return {};
+void forEachMetadata(Attribute metadata,
+                     llvm::function_ref<void(StringRef, StringAttr)> visit) {
+  auto entries = dyn_cast_or_null<ArrayAttr>(metadata);
+  for (Attribute entry : entries ? entries.getValue() : ArrayRef<Attribute>())
+    if (auto pair = dyn_cast<ArrayAttr>(entry); pair && pair.size() == 2)
+      if (auto key = dyn_cast<StringAttr>(pair[0]))
+        visit(key, dyn_cast<StringAttr>(pair[1]));
 }
 
-StringAttr getForeignNote(Operation *op, StringRef key) {
-  StringAttr note = getMetadata(op, key);
-  StringAttr added = note ? getMetadata(op, kAddedKey) : StringAttr();
-  if (!added)
-    return note;
-  SmallVector<StringRef, 4> keys;
-  added.getValue().split(keys, ',');
-  return llvm::is_contained(keys, key) ? StringAttr() : note;
+StringAttr getMetadata(Operation *op, StringRef key) {
+  StringAttr found;
+  forEachMetadata(op->getAttr(kMetadataAttr),
+                  [&](StringRef other, StringAttr value) {
+                    if (!found && other == key)
+                      found = value;
+                  });
+  return found;
 }
 
 bool isCopy(Operation *op) {
@@ -129,6 +131,38 @@ bool isCopy(Operation *op) {
       .Cases({"Identity", "Cast", "Transpose"}, true)
       .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
       .Default(false);
+}
+
+ArgumentAttrs::ArgumentAttrs(FunctionOpInterface function)
+    : function(function) {
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+    lists.emplace_back(function.getArgAttrs(i));
+}
+
+void ArgumentAttrs::store() {
+  MLIRContext *context = function.getContext();
+  function.setAllArgAttrs(llvm::map_to_vector(
+      lists, [&](NamedAttrList &list) { return list.getDictionary(context); }));
+}
+
+SmallVector<StringRef> taggedReaders(Value value) {
+  llvm::SetVector<StringRef> readers;
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val().getUsers()) {
+      if (TagAttr tag = getTag(user); tag && !isCopy(user))
+        readers.insert(tag.getPath());
+      if (isCopy(user))
+        llvm::append_range(worklist, user->getResults());
+    }
+  // What only copies read is read by their modules.
+  if (readers.empty())
+    for (Operation *user : value.getUsers())
+      if (TagAttr tag = getTag(user))
+        readers.insert(tag.getPath());
+  SmallVector<StringRef> sorted = readers.takeVector();
+  llvm::sort(sorted); // users are not in the order of the graph
+  return sorted;
 }
 
 std::optional<ArrayRef<char>> getTensorBytes(Attribute tensor,

@@ -6,6 +6,7 @@
 // alone.
 
 #include "HTP/Target/GraphML.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Target/TaggedGraph.h"
 
 #include "llvm/Support/ConvertUTF.h"
@@ -149,8 +150,8 @@ void GraphMLWriter::writeNode(NodeId id) {
   os << "<node id=\"n" << id << "\">";
   data("kind", "op");
   data("name", node.name);
-  data("op_type", TaggedGraph::opType(node.op));
-  data("domain", TaggedGraph::opDomain(node.op));
+  data("op_type", getOpType(node.op));
+  data("domain", getDomain(node.op));
   if (node.tag) {
     data("tag", graph.tags()[node.module]);
     data("scope", tree[node.module].path);

@@ -53,12 +53,15 @@ static int64_t chooseOpset(ModuleOp module) {
 }
 
 static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
-                                       ModelWriter &writer) {
+                                       ModelWriter &writer,
+                                       const ExportOptions &options) {
+  bool hasMetadata = addMetadata(options, module.getOperation(), model);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : module->getDiscardableAttrs()) {
     StringRef name = attr.getName();
     // A field that is not the model's is someone else's attribute.
     if (name.consume_front("onnx.") &&
+        !(hasMetadata && name == "metadata_props") &&
         (name == "unknown_fields" ||
          ModelProto::descriptor()->FindFieldByName(name.str())))
       fields.emplace_back(StringAttr::get(module.getContext(), name),
@@ -67,6 +70,9 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   auto emitError = [&] { return module.emitError() << "the module "; };
   if (failed(ProtoDecoder(writer, emitError).decode(fields, model)))
     return failure();
+  if (options.metadata && model.has_ir_version())
+    model.set_ir_version(
+        std::max(model.ir_version(), options.metadata->minIRVersion()));
   // IR that did not come from a model says neither.
   if (module->hasAttr("onnx.incomplete"))
     return success();
@@ -155,7 +161,7 @@ LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
   if (!mainGraph.getBody().hasOneBlock())
     return mainGraph.emitError() << "has several blocks; a graph has one";
   GraphExporter exporter(module, writer, options);
-  if (failed(exportModelFields(module, model, writer)) ||
+  if (failed(exportModelFields(module, model, writer, options)) ||
       failed(exporter.exportGraph(mainGraph, *model.mutable_graph())))
     return failure();
   // IR that did not come from a model has no name for the graph, which needs

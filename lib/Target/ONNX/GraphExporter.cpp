@@ -42,6 +42,7 @@ GraphExporter::Source GraphExporter::getSource(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   Source source;
   source.block = &function.getBody().front();
+  source.function = function;
   source.attrs =
       withoutPrefix(function->getDiscardableAttrDictionary(), context);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -108,9 +109,12 @@ LogicalResult GraphExporter::exportBlock(Source &source, GraphProto &graph) {
   static constexpr StringRef kOwn[] = {"attribute",         "graph_name",
                                        "initializer_order", "inputs",
                                        "outputs",           "value_info"};
+  bool hasMetadata =
+      source.function && addMetadata(options, source.function, graph);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : source.attrs)
-    if (!llvm::is_contained(kOwn, attr.getName().getValue()))
+    if (!llvm::is_contained(kOwn, attr.getName().getValue()) &&
+        !(hasMetadata && attr.getName() == "metadata_props"))
       fields.push_back(attr);
   if (failed(decoder.decode(fields, graph)))
     return failure();
@@ -156,10 +160,12 @@ LogicalResult GraphExporter::exportFunction(func::FuncOp function,
     proto.set_domain(domain.str());
   if (StringAttr overload = text("function_overload"))
     proto.set_overload(overload.str());
+  bool hasMetadata = addMetadata(options, source.function, proto);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : source.attrs)
     if (FunctionProto::descriptor()->FindFieldByName(attr.getName().str()) &&
-        attr.getName() != "value_info")
+        attr.getName() != "value_info" &&
+        !(hasMetadata && attr.getName() == "metadata_props"))
       fields.push_back(attr);
     else if (attr.getName() == "unknown_fields")
       fields.push_back(attr);
@@ -256,8 +262,15 @@ LogicalResult GraphExporter::exportInputs(Source &source, GraphProto &graph) {
   for (auto [argument, info] :
        llvm::zip_equal(source.block->getArguments(), source.inputs)) {
     names.assign(argument, getName(info), "input");
-    if (failed(exportValueInfo(names.get(argument), argument.getType(), info,
-                               decoder, *graph.add_input())))
+    ValueInfoProto &input = *graph.add_input();
+    DictionaryAttr rest = info;
+    if (addMetadata(options, argument, input)) {
+      NamedAttrList others(info);
+      others.erase("metadata_props");
+      rest = others.getDictionary(info.getContext());
+    }
+    if (failed(exportValueInfo(names.get(argument), argument.getType(), rest,
+                               decoder, input)))
       return failure();
   }
   return success();
@@ -299,7 +312,7 @@ LogicalResult GraphExporter::exportInitializer(Operation *op,
   }
   TensorProto &tensor = *graph.add_initializer();
   tensor.set_name(name.str());
-  bool hasMetadata = addMetadata(op, tensor);
+  bool hasMetadata = addMetadata(options, op, tensor);
   NamedAttrList rest;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op))
     if (StringRef field = attr.getName();

@@ -31,6 +31,8 @@ private:
   /// A graph and the attributes that describe it, under plain field names.
   struct Source {
     mlir::Block *block;
+    /// Null for a subgraph.
+    mlir::Operation *function = nullptr;
     mlir::DictionaryAttr attrs;
     Dicts inputs, outputs;
     /// What the function says its results are, which may be more than the
@@ -68,19 +70,6 @@ private:
                                     ::onnx::NodeProto &node);
   void nameResults(mlir::Operation *op);
 
-  /// Whether the metadata of `op` is known by other means than its attribute;
-  /// if so, `message` has it.
-  template <typename MessageT>
-  bool addMetadata(mlir::Operation *op, MessageT &message) {
-    return options.metadata &&
-           options.metadata->addMetadata(
-               op, [&](llvm::StringRef key, llvm::StringRef value) {
-                 auto &entry = *message.add_metadata_props();
-                 entry.set_key(key.data(), key.size());
-                 entry.set_value(value.data(), value.size());
-               });
-  }
-
   mlir::InFlightDiagnostic emitError() const;
 
   mlir::SymbolTable symbols;
@@ -93,6 +82,19 @@ private:
   mlir::Operation *current = nullptr;
   bool inFunction = false;
 };
+
+/// Whether the metadata of `of`, an operation or an input, is known by other
+/// means than its attribute; if so, `message` has it.
+template <typename OfT, typename MessageT>
+bool addMetadata(const ExportOptions &options, OfT of, MessageT &message) {
+  return options.metadata &&
+         options.metadata->addMetadata(
+             of, [&](llvm::StringRef key, llvm::StringRef value) {
+               auto &entry = *message.add_metadata_props();
+               entry.set_key(key.data(), key.size());
+               entry.set_value(value.data(), value.size());
+             });
+}
 
 /// An operation's operator and version, where the name has both as onnx-mlir's
 /// do: "SoftmaxV11".

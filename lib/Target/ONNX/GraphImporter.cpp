@@ -16,9 +16,10 @@ using ::onnx::TypeProto;
 using ::onnx::ValueInfoProto;
 
 GraphImporter::GraphImporter(MLIRContext *context,
-                             std::shared_ptr<ModelFile> file)
+                             std::shared_ptr<ModelFile> file,
+                             MetadataSink *sink)
     : context(context), file(file), encoder(context, file),
-      tensors(context, file), builder(context) {}
+      tensors(context, file), sink(sink), builder(context) {}
 
 InFlightDiagnostic GraphImporter::emitError() const {
   InFlightDiagnostic diagnostic =
@@ -26,6 +27,39 @@ InFlightDiagnostic GraphImporter::emitError() const {
   if (!subject.empty())
     diagnostic << subject << ' ';
   return diagnostic;
+}
+
+bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,
+                                 NamedAttrList &attrs) const {
+  if (!sink)
+    return false;
+  // What has no key or no value, or more than both, is not for the sink.
+  auto isPair = [](const ::onnx::StringStringEntryProto &entry) {
+    return entry.has_key() && entry.has_value() &&
+           entry.unknown_fields().empty();
+  };
+  SmallVector<MetadataSink::Entry, 16> entries;
+  for (const auto &entry : metadata)
+    if (isPair(entry))
+      entries.push_back({entry.key(), entry.value()});
+  const size_t before = entries.size();
+  take(*sink, entries);
+  if (entries.size() == before)
+    return false;
+  // The rest is as it was, in its order.
+  SmallVector<Attribute> rest;
+  auto *left = entries.begin();
+  for (const auto &entry : metadata) {
+    bool isLeft =
+        left != entries.end() && left->key.data() == entry.key().data();
+    if (isLeft)
+      ++left;
+    if (isLeft || !isPair(entry))
+      rest.push_back(encoder.encodeMessage(entry));
+  }
+  if (!rest.empty())
+    attrs.append("metadata_props", ArrayAttr::get(context, rest));
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,12 +122,19 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
   addTypes(inferred.output(), scope.inferred);
   addTypes(inferred.value_info(), scope.inferred);
 
-  encoder.encodeFields(
-      graph, info.attrs,
-      {GraphProto::kNodeFieldNumber, GraphProto::kNameFieldNumber,
-       GraphProto::kInitializerFieldNumber,
-       GraphProto::kSparseInitializerFieldNumber, GraphProto::kInputFieldNumber,
-       GraphProto::kOutputFieldNumber, GraphProto::kValueInfoFieldNumber});
+  SmallVector<int> skip = {GraphProto::kNodeFieldNumber,
+                           GraphProto::kNameFieldNumber,
+                           GraphProto::kInitializerFieldNumber,
+                           GraphProto::kSparseInitializerFieldNumber,
+                           GraphProto::kInputFieldNumber,
+                           GraphProto::kOutputFieldNumber,
+                           GraphProto::kValueInfoFieldNumber};
+  auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
+    sink.takeFromFunction(entries, info.attrs);
+  };
+  if (showMetadata(graph.metadata_props(), take, info.attrs))
+    skip.push_back(GraphProto::kMetadataPropsFieldNumber);
+  encoder.encodeFields(graph, info.attrs, skip);
   if (graph.has_name())
     info.attrs.append("graph_name", builder.getStringAttr(graph.name()));
   LogicalResult result = success();
@@ -116,12 +157,17 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
   scopes.clear();
   scopes.emplace_back();
   addTypes(function.value_info(), scopes.back().types);
-  encoder.encodeFields(
-      function, info.attrs,
-      {FunctionProto::kNameFieldNumber, FunctionProto::kDomainFieldNumber,
-       FunctionProto::kOverloadFieldNumber, FunctionProto::kInputFieldNumber,
-       FunctionProto::kOutputFieldNumber, FunctionProto::kNodeFieldNumber,
-       FunctionProto::kValueInfoFieldNumber});
+  SmallVector<int> skip = {
+      FunctionProto::kNameFieldNumber,     FunctionProto::kDomainFieldNumber,
+      FunctionProto::kOverloadFieldNumber, FunctionProto::kInputFieldNumber,
+      FunctionProto::kOutputFieldNumber,   FunctionProto::kNodeFieldNumber,
+      FunctionProto::kValueInfoFieldNumber};
+  auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
+    sink.takeFromFunction(entries, info.attrs);
+  };
+  if (showMetadata(function.metadata_props(), take, info.attrs))
+    skip.push_back(FunctionProto::kMetadataPropsFieldNumber);
+  encoder.encodeFields(function, info.attrs, skip);
   std::string name = "function '" + function.name() + "'";
   auto named = [&](StringRef value) {
     return builder.getDictionaryAttr(
@@ -170,7 +216,11 @@ LogicalResult GraphImporter::importInputs(const GraphProto &graph, Block *block,
       return failure();
     NamedAttrList attrs;
     attrs.append("name", builder.getStringAttr(input.name()));
-    importValueInfo(input, type, encoder, attrs);
+    auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
+      sink.takeFromInput(entries, attrs);
+    };
+    bool taken = showMetadata(input.metadata_props(), take, attrs);
+    importValueInfo(input, type, encoder, attrs, /*skipMetadata=*/taken);
     if (const TensorProto *tensor = defaults.lookup(input.name())) {
       subject = "initializer '" + input.name() + "'";
       NamedAttrList rest;
@@ -227,13 +277,17 @@ static Location getInitializerLoc(StringRef name, MLIRContext *context) {
 }
 
 LogicalResult GraphImporter::importInitializer(const TensorProto &tensor) {
-  NamedAttrList rest;
-  std::string error;
-  Attribute value = tensors.import(tensor, rest, error);
-  if (!value)
-    return emitError() << error;
   OperationState state(getInitializerLoc(tensor.name(), context),
                        "onnx.Constant");
+  NamedAttrList rest;
+  auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
+    sink.takeFromInitializer(entries, state);
+  };
+  bool taken = showMetadata(tensor.metadata_props(), take, rest);
+  std::string error;
+  Attribute value = tensors.import(tensor, rest, error, /*skipMetadata=*/taken);
+  if (!value)
+    return emitError() << error;
   state.addAttribute("value", value);
   state.addAttribute(htp::onnx::kInitializer, builder.getUnitAttr());
   state.addAttribute(htp::onnx::kOutputNames,

@@ -6,6 +6,7 @@
 #define HTP_LIB_TARGET_ONNX_GRAPHIMPORTER_H
 
 #include "Attributes.h"
+#include "HTP/Target/ONNX/MetadataSink.h"
 #include "ProtoAttr.h"
 #include "Tensors.h"
 
@@ -25,7 +26,9 @@ struct GraphInfo {
 
 class GraphImporter {
 public:
-  GraphImporter(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file);
+  /// `sink` may be null.
+  GraphImporter(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file,
+                MetadataSink *sink);
 
   /// Fills `block` with the graph; its arguments are the graph's inputs.
   /// `inferred` is the same graph after shape inference. The block has no
@@ -39,6 +42,16 @@ public:
   mlir::LogicalResult
   importFunction(const ::onnx::FunctionProto &function, mlir::Block *block,
                  GraphInfo &info, llvm::SmallVectorImpl<mlir::Value> &results);
+
+  using MetadataEntries =
+      google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto>;
+  using TakeFn =
+      llvm::function_ref<void(MetadataSink &, MetadataSink::Entries &)>;
+
+  /// Shows metadata to the sink, where there is one. True where it took some;
+  /// `attrs` then has what is left.
+  bool showMetadata(const MetadataEntries &metadata, TakeFn take,
+                    mlir::NamedAttrList &attrs) const;
 
   mlir::InFlightDiagnostic emitError() const;
   const ProtoEncoder &getEncoder() const { return encoder; }
@@ -89,6 +102,7 @@ private:
   std::shared_ptr<ModelFile> file;
   ProtoEncoder encoder;
   TensorImporter tensors;
+  MetadataSink *sink;
   mlir::OpBuilder builder;
   std::vector<Scope> scopes;
   std::vector<const Nodes *> enclosingNodes;

@@ -79,11 +79,14 @@ static const GraphProto *inferTypes(const ModelProto &model,
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// Names of fields get the prefix; what has one already, a sink added.
 static NamedAttrList withPrefix(ArrayRef<NamedAttribute> attrs) {
   NamedAttrList prefixed;
-  for (NamedAttribute attr : attrs)
-    prefixed.append(("onnx." + attr.getName().getValue()).str(),
+  for (NamedAttribute attr : attrs) {
+    StringRef name = attr.getName();
+    prefixed.append(name.contains('.') ? name.str() : ("onnx." + name).str(),
                     attr.getValue());
+  }
   return prefixed;
 }
 
@@ -100,10 +103,12 @@ static func::FuncOp makeFunction(Location loc, StringRef name, Region &body,
   auto function = func::FuncOp::create(loc, name, type);
   for (NamedAttribute attr : withPrefix(info.attrs.getAttrs()))
     function->setAttr(attr.getName(), attr.getValue());
-  for (auto [index, input] : llvm::enumerate(info.inputs))
-    function.setArgAttrs(index, withPrefix(input.getValue()).getAttrs());
-  for (auto [index, output] : llvm::enumerate(info.outputs))
-    function.setResultAttrs(index, withPrefix(output.getValue()).getAttrs());
+  // All at once: set one by one, each makes a new array of all.
+  auto prefixed = [&](DictionaryAttr attrs) {
+    return withPrefix(attrs.getValue()).getDictionary(context);
+  };
+  function.setAllArgAttrs(llvm::map_to_vector(info.inputs, prefixed));
+  function.setAllResultAttrs(llvm::map_to_vector(info.outputs, prefixed));
   function.getBody().takeBody(body);
   return function;
 }
@@ -115,7 +120,7 @@ public:
                 const ImportOptions &options)
       : file(file), context(context), options(options),
         loc(FileLineColLoc::get(context, file->path(), 0, 0)),
-        graphs(context, file) {}
+        graphs(context, file, options.metadata) {}
 
   OwningOpRef<ModuleOp> import();
 
@@ -197,9 +202,16 @@ OwningOpRef<ModuleOp> ModelImporter::import() {
   }
   module = ModuleOp::create(UnknownLoc::get(context));
   NamedAttrList attrs;
-  graphs.getEncoder().encodeFields(
-      model, attrs,
-      {ModelProto::kGraphFieldNumber, ModelProto::kFunctionsFieldNumber});
+  graphs.getEncoder().encodeFields(model, attrs,
+                                   {ModelProto::kGraphFieldNumber,
+                                    ModelProto::kFunctionsFieldNumber,
+                                    ModelProto::kMetadataPropsFieldNumber});
+  auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
+    sink.takeFromModel(entries, attrs);
+  };
+  if (!graphs.showMetadata(model.metadata_props(), take, attrs))
+    graphs.getEncoder().encodeField(model, attrs,
+                                    ModelProto::kMetadataPropsFieldNumber);
   // The exporter supplies these to IR that was not a model.
   if (!model.has_ir_version() || model.opset_import().empty())
     attrs.append("incomplete", UnitAttr::get(context));
@@ -213,6 +225,8 @@ OwningOpRef<ModuleOp> ModelImporter::import() {
   for (const FunctionProto &function : model.functions())
     if (failed(importFunction(function)))
       return {};
+  if (options.metadata)
+    options.metadata->finish(*module, loc);
   if (failed(verifyModule()))
     return {};
   return std::move(module);

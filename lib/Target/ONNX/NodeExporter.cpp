@@ -104,7 +104,7 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
   // Fields that have no other place are attributes under their own names.
   static constexpr StringRef kTaken[] = {"attribute", "domain",  "input",
                                          "name",      "op_type", "output"};
-  bool hasMetadata = addMetadata(op, node);
+  bool hasMetadata = addMetadata(options, op, node);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     StringRef name = attr.getName();

@@ -158,18 +158,23 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
       return failure();
     state.addTypes(*type);
   }
-  NamedAttrList rest;
-  encoder.encodeFields(
-      node, rest,
-      {NodeProto::kInputFieldNumber, NodeProto::kOutputFieldNumber,
-       NodeProto::kNameFieldNumber, NodeProto::kOpTypeFieldNumber,
-       NodeProto::kDomainFieldNumber, NodeProto::kAttributeFieldNumber});
-  for (NamedAttribute attr : rest)
-    state.addAttribute(("onnx." + attr.getName().getValue()).str(),
-                       attr.getValue());
   if (failed(importAttributes(node, inferred, state)))
     return failure();
   subject = description;
+  SmallVector<int> skip = {
+      NodeProto::kInputFieldNumber,  NodeProto::kOutputFieldNumber,
+      NodeProto::kNameFieldNumber,   NodeProto::kOpTypeFieldNumber,
+      NodeProto::kDomainFieldNumber, NodeProto::kAttributeFieldNumber};
+  NamedAttrList rest;
+  auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
+    sink.takeFromNode(entries, state);
+  };
+  if (showMetadata(node.metadata_props(), take, rest))
+    skip.push_back(NodeProto::kMetadataPropsFieldNumber);
+  encoder.encodeFields(node, rest, skip);
+  for (NamedAttribute attr : rest)
+    state.addAttribute(("onnx." + attr.getName().getValue()).str(),
+                       attr.getValue());
   Operation *op = create(state);
   for (auto [output, result] : llvm::zip_equal(outputs, op->getResults()))
     if (failed(define(output, result)))

@@ -99,7 +99,15 @@ void ProtoEncoder::encodeFields(const Message &message, NamedAttrList &attrs,
     attrs.append(kUnknownFields, StringAttr::get(context, unknown));
 }
 
-/// Entries of maps read as pairs; everything else by field names.
+void ProtoEncoder::encodeField(const Message &message, NamedAttrList &attrs,
+                               int number) const {
+  const FieldDescriptor *field =
+      message.GetDescriptor()->FindFieldByNumber(number);
+  assert(field && field->is_repeated() && "lists are what comes alone");
+  if (message.GetReflection()->FieldSize(message, field) > 0)
+    attrs.append(field->name(), encodeRepeated(message, field));
+}
+
 Attribute ProtoEncoder::encodeMessage(const Message &message) const {
   if (auto *entry = dynamic_cast<const StringStringEntryProto *>(&message))
     if (entry->has_key() && entry->has_value() &&

@@ -34,8 +34,15 @@ public:
                     mlir::NamedAttrList &attrs,
                     llvm::ArrayRef<int> skip = {}) const;
 
+  /// Adds an attribute for one field, where it is set.
+  void encodeField(const google::protobuf::Message &message,
+                   mlir::NamedAttrList &attrs, int number) const;
+
   mlir::DictionaryAttr encode(const google::protobuf::Message &message,
                               llvm::ArrayRef<int> skip = {}) const;
+
+  /// Entries of maps as pairs, everything else by field names.
+  mlir::Attribute encodeMessage(const google::protobuf::Message &message) const;
 
 private:
   mlir::Attribute encodeValue(const google::protobuf::Message &message,
@@ -44,7 +51,6 @@ private:
   mlir::Attribute
   encodeRepeated(const google::protobuf::Message &message,
                  const google::protobuf::FieldDescriptor *field) const;
-  mlir::Attribute encodeMessage(const google::protobuf::Message &message) const;
 
   mlir::MLIRContext *context;
   std::shared_ptr<ModelFile> file;

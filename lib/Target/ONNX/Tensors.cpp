@@ -125,7 +125,7 @@ Attribute TensorImporter::importBytes(RankedTensorType type,
 }
 
 Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
-                                 std::string &error) {
+                                 std::string &error, bool skipMetadata) {
   RankedTensorType type = getType(tensor, context, error);
   if (!type)
     return {};
@@ -134,6 +134,8 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
   if (!storage)
     return {};
   SmallVector<int> skip(std::begin(kDataFields), std::end(kDataFields));
+  if (skipMetadata)
+    skip.push_back(TensorProto::kMetadataPropsFieldNumber);
   if (tensor.data_location() == TensorProto::EXTERNAL && *storage == "none")
     if (Attribute external = importExternal(tensor, type)) {
       skip.push_back(TensorProto::kDataLocationFieldNumber);
@@ -146,6 +148,8 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
   if (!hasRaw && !isString && !packTypedField(tensor, packed)) {
     // The field goes with the rest, entry by entry.
     skip = {TensorProto::kDimsFieldNumber, TensorProto::kDataTypeFieldNumber};
+    if (skipMetadata)
+      skip.push_back(TensorProto::kMetadataPropsFieldNumber);
     storage = "rest";
   }
   encoder.encodeFields(tensor, rest, skip);

@@ -28,7 +28,8 @@ public:
 
   /// Null, with the reason in `error`, for a tensor that is wrong.
   mlir::Attribute import(const ::onnx::TensorProto &tensor,
-                         mlir::NamedAttrList &rest, std::string &error);
+                         mlir::NamedAttrList &rest, std::string &error,
+                         bool skipMetadata = false);
 
 private:
   mlir::Attribute importStrings(const ::onnx::TensorProto &tensor,

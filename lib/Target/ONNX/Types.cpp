@@ -176,10 +176,13 @@ static bool equal(const google::protobuf::MessageLite &a,
 }
 
 void htp::importValueInfo(const ValueInfoProto &info, Type type,
-                          const ProtoEncoder &encoder, NamedAttrList &rest) {
-  encoder.encodeFields(
-      info, rest,
-      {ValueInfoProto::kNameFieldNumber, ValueInfoProto::kTypeFieldNumber});
+                          const ProtoEncoder &encoder, NamedAttrList &rest,
+                          bool skipMetadata) {
+  SmallVector<int> skip = {ValueInfoProto::kNameFieldNumber,
+                           ValueInfoProto::kTypeFieldNumber};
+  if (skipMetadata)
+    skip.push_back(ValueInfoProto::kMetadataPropsFieldNumber);
+  encoder.encodeFields(info, rest, skip);
   MLIRContext *context = type.getContext();
   if (!info.has_name())
     rest.append("no_name", UnitAttr::get(context));

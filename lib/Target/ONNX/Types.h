@@ -25,7 +25,8 @@ void exportType(mlir::Type type, ::onnx::TypeProto &proto);
 /// not enough, or `no_type`; `as_is` where the two contradict each other; and
 /// the fields `doc_string` and `metadata_props`.
 void importValueInfo(const ::onnx::ValueInfoProto &info, mlir::Type type,
-                     const ProtoEncoder &encoder, mlir::NamedAttrList &rest);
+                     const ProtoEncoder &encoder, mlir::NamedAttrList &rest,
+                     bool skipMetadata = false);
 
 /// The inverse. A recorded type that does not fit `type` any more (a pass
 /// changed it) is left out.

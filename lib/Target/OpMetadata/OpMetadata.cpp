@@ -2,9 +2,9 @@
 
 #include "HTP/Target/OpMetadata.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 #include "HTP/Target/GraphStatistics.h"
-#include "HTP/Target/ONNX/Tags.h"
 #include "HTP/Target/TaggedGraph.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -185,8 +185,8 @@ void OpMetadataWriter::writeNode(NodeId id) {
     for (Value value : values)
       json.value(graph.valueName({value, node.frame}));
   };
-  string("op_type", TaggedGraph::opType(node.op));
-  string("domain", TaggedGraph::opDomain(node.op));
+  string("op_type", getOpType(node.op));
+  string("domain", getDomain(node.op));
   json.attributeArray("inputs", [&] { values(node.op->getOperands()); });
   json.attributeArray("outputs", [&] { values(node.op->getResults()); });
   if (!node.tag) {
@@ -231,20 +231,6 @@ static std::vector<ModuleId> usersOf(const TaggedGraph &graph,
   return users.takeVector();
 }
 
-/// The parameter that an initializer is: what the passes found, or else what a
-/// file that was tagged before says.
-static StringAttr parameterOf(Operation *op) {
-  if (auto known = op->getAttrOfType<StringAttr>(kParameterAttr))
-    return known;
-  auto metadata = op->getAttrOfType<ArrayAttr>("onnx.metadata_props");
-  for (Attribute entry : metadata ? metadata.getValue() : ArrayRef<Attribute>())
-    if (auto pair = dyn_cast<ArrayAttr>(entry);
-        pair && pair.size() == 2 && isa<StringAttr>(pair[0]) &&
-        cast<StringAttr>(pair[0]).getValue() == kParameterAttr)
-      return dyn_cast<StringAttr>(pair[1]);
-  return {};
-}
-
 void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
   std::vector<ModuleId> users = usersOf(graph, ref);
   llvm::SmallSetVector<StringRef, 4> tags;
@@ -262,7 +248,8 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     for (ModuleId user : users)
       json.value(validUTF8(tree[user].path));
   });
-  StringAttr parameter = parameterOf(ref.value.getDefiningOp());
+  auto parameter =
+      ref.value.getDefiningOp()->getAttrOfType<StringAttr>(kParameterAttr);
   if (parameter)
     string("parameter", parameter);
   else

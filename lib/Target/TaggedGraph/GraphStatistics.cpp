@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/GraphStatistics.h"
-#include "HTP/Transforms/TagStatistics.h"
+#include "HTP/Analysis/TagStatistics.h"
 
 using namespace mlir;
 using namespace htp;

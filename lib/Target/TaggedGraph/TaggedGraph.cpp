@@ -2,7 +2,10 @@
 
 #include "HTP/Target/TaggedGraph.h"
 
+#include "HTP/Analysis/CallGraph.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/CachedHashString.h"
@@ -35,55 +38,18 @@ std::string htp::validUTF8(StringRef text) {
   return valid;
 }
 
-StringRef TaggedGraph::opType(Operation *op) {
-  if (auto custom = op->getAttrOfType<StringAttr>("function_name"))
-    return custom.getValue();
-  StringRef name = op->getName().getStringRef();
-  name.consume_front("onnx.");
-  return name;
-}
-
-StringRef TaggedGraph::opDomain(Operation *op) {
-  auto domain = op->getAttrOfType<StringAttr>("domain_name");
-  return domain ? domain.getValue() : StringRef();
-}
-
-bool TaggedGraph::isInitializer(Operation *op) {
-  return op->hasAttr("onnx.initializer");
-}
-
-/// The name that a value has in the file; empty for none.
-static StringRef givenName(Value value) {
-  if (auto result = dyn_cast<OpResult>(value)) {
-    auto names =
-        result.getOwner()->getAttrOfType<ArrayAttr>("onnx_output_names");
-    if (!names || names.size() <= result.getResultNumber())
-      return {};
-    auto name = dyn_cast<StringAttr>(names[result.getResultNumber()]);
-    return name ? name.getValue() : StringRef();
-  }
-  auto argument = cast<BlockArgument>(value);
-  Operation *parent = argument.getOwner()->getParentOp();
-  auto function = dyn_cast<FunctionOpInterface>(parent);
-  if (!function)
-    return {};
-  auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                    "onnx.name");
-  return name ? name.getValue() : StringRef();
-}
-
 std::string TaggedGraph::valueName(ValueRef ref) const {
   ref = resolve(ref);
   if (isa<NoneType>(ref.value.getType()))
     return "";
   const Frame &frame = allFrames[ref.frame];
   std::string prefix = frame.name.empty() ? "" : frame.name.str() + "/";
-  StringRef given = givenName(ref.value);
+  StringRef given = getValueName(ref.value);
   if (!given.empty())
     return prefix + validUTF8(given);
   if (auto result = dyn_cast<OpResult>(ref.value)) {
     auto node = frame.nodes.find(result.getOwner());
-    StringRef owner = node == frame.nodes.end() ? opType(result.getOwner())
+    StringRef owner = node == frame.nodes.end() ? getOpType(result.getOwner())
                                                 : allNodes[node->second].name;
     return (owner + ":" + Twine(result.getResultNumber())).str();
   }
@@ -99,11 +65,8 @@ static Region &bodyOf(const Frame &frame) {
   return cast<FunctionOpInterface>(frame.function).getFunctionBody();
 }
 
-/// An `htp.region`: it shows the border of a module and computes nothing.
-static bool isBorder(Operation *op) {
-  return op->getName().getStringRef() == "htp.region" &&
-         op->getNumRegions() == 1 && !op->getRegion(0).empty();
-}
+/// An `htp.region` shows the border of a module and computes nothing.
+static bool isBorder(Operation *op) { return isa<RegionOp>(op); }
 
 ValueRef TaggedGraph::resolve(ValueRef ref) const {
   while (true) {
@@ -174,77 +137,51 @@ namespace htp {
 class TaggedGraphBuilder {
 public:
   TaggedGraphBuilder(mlir::ModuleOp module, TaggedGraph &graph)
-      : module(module), symbols(module), graph(graph) {}
+      : module(module), calls(module), graph(graph) {}
 
   LogicalResult build();
 
 private:
   Operation *calleeOf(Operation *op);
-  LogicalResult addFrame(Frame frame, unsigned depth);
-  LogicalResult addOp(Operation *op, unsigned frame, unsigned depth);
-  LogicalResult addBodies(Operation *op, unsigned frame, unsigned depth);
+  void addFrame(Frame frame);
+  void addOp(Operation *op, unsigned frame);
+  void addBodies(Operation *op, unsigned frame);
   void nameNodes();
 
   mlir::ModuleOp module;
-  SymbolTable symbols;
+  CallGraph calls;
   TaggedGraph &graph;
-  llvm::DenseSet<Operation *> called;
 };
 } // namespace htp
 
-/// The function that an operation calls, where the module defines it: by a
-/// symbol, or as an ONNX node whose domain and type are a local function's.
+/// The function that an operation calls by its symbol. A node that calls a
+/// model-local function by name is an operation of the file, and stays one.
 Operation *TaggedGraphBuilder::calleeOf(Operation *op) {
-  if (op->getNumRegions())
-    return nullptr;
-  if (auto call = dyn_cast<CallOpInterface>(op)) {
-    auto symbol =
-        dyn_cast_if_present<SymbolRefAttr>(call.getCallableForCallee());
-    auto callee =
-        symbol ? symbols.lookup<FunctionOpInterface>(symbol.getRootReference())
-               : FunctionOpInterface();
-    return callee && !callee.isExternal() ? callee : nullptr;
-  }
-  return nullptr;
+  return isa<CallOpInterface>(op) ? calls.callee(op) : FunctionOpInterface();
 }
 
-/// Calls deeper than this can only come from a function that calls itself.
-static constexpr unsigned kMaxCallDepth = 1000;
-
 LogicalResult TaggedGraphBuilder::build() {
-  SmallVector<FunctionOpInterface> functions;
-  for (Operation &op : *module.getBody())
-    if (auto function = dyn_cast<FunctionOpInterface>(op);
-        function && !function.isExternal())
-      functions.push_back(function);
-  for (FunctionOpInterface function : functions)
-    function->walk([&](Operation *op) {
-      if (Operation *callee = calleeOf(op))
-        called.insert(callee);
-    });
-  for (FunctionOpInterface function : functions)
-    if (!called.contains(function)) {
+  if (failed(calls.checkRecursion(/*any=*/true)))
+    return failure();
+  auto bySymbol = [](Operation *op) { return isa<CallOpInterface>(op); };
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (!function.isExternal() &&
+        llvm::none_of(calls.callers(function), bySymbol)) {
       Frame frame;
       frame.function = function;
-      if (failed(addFrame(std::move(frame), 0)))
-        return failure();
+      addFrame(std::move(frame));
     }
   nameNodes();
   return success();
 }
 
-LogicalResult TaggedGraphBuilder::addFrame(Frame frame, unsigned depth) {
-  if (depth > kMaxCallDepth)
-    return frame.function->emitError("function calls itself, which no model "
-                                     "can be shown for");
+void TaggedGraphBuilder::addFrame(Frame frame) {
   Region &body = bodyOf(frame);
   unsigned index = graph.allFrames.size();
   graph.allFrames.push_back(std::move(frame));
   for (Block &block : body)
     for (Operation &op : block)
-      if (failed(addOp(&op, index, depth)))
-        return failure();
-  return success();
+      addOp(&op, index);
 }
 
 /// The tag of the innermost call around a frame that has one.
@@ -255,17 +192,16 @@ static TagAttr tagOfCall(ArrayRef<Frame> frames, unsigned index) {
   return {};
 }
 
-LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
-                                        unsigned depth) {
+void TaggedGraphBuilder::addOp(Operation *op, unsigned frame) {
   if (op->hasTrait<OpTrait::IsTerminator>() || isa<SymbolOpInterface>(op) ||
-      op->getName().getStringRef() == "onnx.NoValue")
-    return success();
+      isAbsentValue(op))
+    return;
   if (isBorder(op))
-    return addBodies(op, frame, depth);
-  if (TaggedGraph::isInitializer(op)) {
+    return addBodies(op, frame);
+  if (isInitializer(op)) {
     for (Value result : op->getResults())
       graph.allInitializers.push_back({result, frame});
-    return success();
+    return;
   }
   if (Operation *callee = calleeOf(op)) {
     Frame inner;
@@ -275,11 +211,10 @@ LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
     inner.path = graph.allFrames[frame].path;
     if (TagAttr tag = getTag(op))
       inner.path = graph.saver.save(graph.scope(tag.getPath(), frame));
-    inner.relative = callee->hasAttr("htp.module");
-    if (auto name = op->getAttrOfType<StringAttr>("onnx_node_name"))
-      inner.name = name;
+    inner.relative = callee->hasAttr(kModuleAttr);
+    inner.name = getNodeName(op);
     graph.allFrames[frame].calls[op] = graph.allFrames.size();
-    return addFrame(std::move(inner), depth + 1);
+    return addFrame(std::move(inner));
   }
   TaggedGraph::Node node;
   node.op = op;
@@ -292,17 +227,14 @@ LogicalResult TaggedGraphBuilder::addOp(Operation *op, unsigned frame,
   node.constant = op->getName().getStringRef() == "onnx.Constant";
   graph.allFrames[frame].nodes[op] = graph.allNodes.size();
   graph.allNodes.push_back(node);
-  return addBodies(op, frame, depth);
+  addBodies(op, frame);
 }
 
-LogicalResult TaggedGraphBuilder::addBodies(Operation *op, unsigned frame,
-                                            unsigned depth) {
+void TaggedGraphBuilder::addBodies(Operation *op, unsigned frame) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (Operation &inner : block)
-        if (failed(addOp(&inner, frame, depth)))
-          return failure();
-  return success();
+        addOp(&inner, frame);
 }
 
 /// Gives every frame and node its name. A name that is taken, or missing, gets
@@ -322,11 +254,10 @@ void TaggedGraphBuilder::nameNodes() {
     if (!frame.call)
       continue;
     StringRef outer = graph.allFrames[frame.caller].name;
-    std::string name =
-        (outer + (outer.empty() ? "" : "/") +
-         (frame.name.empty() ? TaggedGraph::opType(frame.call).str()
-                             : validUTF8(frame.name)))
-            .str();
+    std::string name = (outer + (outer.empty() ? "" : "/") +
+                        (frame.name.empty() ? getOpType(frame.call).str()
+                                            : validUTF8(frame.name)))
+                           .str();
     StringRef saved = graph.saver.save(name);
     frame.name = !StringRef(frame.name).empty() &&
                          taken.insert(llvm::CachedHashStringRef(saved)).second
@@ -337,8 +268,7 @@ void TaggedGraphBuilder::nameNodes() {
 
   std::vector<NodeId> unnamed;
   for (auto [id, node] : llvm::enumerate(graph.allNodes)) {
-    auto given = node.op->getAttrOfType<StringAttr>("onnx_node_name");
-    StringRef name = given ? given.getValue() : StringRef();
+    StringRef name = getNodeName(node.op);
     StringRef outer = graph.allFrames[node.frame].name;
     if (!llvm::json::isUTF8(name))
       name = graph.saver.save(validUTF8(name));
@@ -353,9 +283,9 @@ void TaggedGraphBuilder::nameNodes() {
     StringRef outer = graph.allFrames[node.frame].name;
     std::string base = node.name.str();
     if (base.empty())
-      base = (outer + (outer.empty() ? "" : "/") +
-              validUTF8(TaggedGraph::opType(node.op)))
-                 .str();
+      base =
+          (outer + (outer.empty() ? "" : "/") + validUTF8(getOpType(node.op)))
+              .str();
     node.name = unique(base, id);
   }
 }

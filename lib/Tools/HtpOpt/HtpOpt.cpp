@@ -64,6 +64,18 @@ struct CommandLine {
                      "load data files with two names"),
           clEnumValN(DataPlacement::Inline, "inline", "in the model itself")),
       cl::init(DataPlacement::Copy), cl::cat(category)};
+  cl::opt<TagStorage> tagStorage{
+      "tag-storage", cl::desc("Where the tags of an ONNX file are:"),
+      cl::values(clEnumValN(TagStorage::Metadata, "metadata",
+                            "in metadata_props (default)"),
+                 clEnumValN(TagStorage::Attribute, "attribute",
+                            "in the node attributes source_module and "
+                            "hierarchy_tags, which onnx.checker and ONNX "
+                            "Runtime reject"),
+                 clEnumValN(TagStorage::None, "none",
+                            "nowhere: only what is written beside the model "
+                            "has them (--op-metadata)")),
+      cl::init(TagStorage::Metadata), cl::cat(category)};
   // LLVM's own -h acts as soon as an unknown option begins with it: a mistyped
   // --htp-… would print the help and succeed. This one waits for the rest.
   cl::opt<bool> help{"h", cl::desc("Alias for --help"), cl::ValueDisallowed};
@@ -74,7 +86,6 @@ struct CommandLine {
       cl::value_desc("pid"), cl::Hidden, cl::cat(category)};
   std::deque<SideOutputOption> sides;
   std::vector<SessionOptions::Step> finalSteps;
-  std::vector<ExportStep> exportSteps;
 };
 
 } // namespace
@@ -93,10 +104,6 @@ void htp::registerSideOutput(SideOutput output) {
 
 void htp::registerFinalStep(std::function<LogicalResult(ModuleOp)> step) {
   commandLine().finalSteps.push_back(std::move(step));
-}
-
-void htp::registerExportStep(ExportStep step) {
-  commandLine().exportSteps.push_back(std::move(step));
 }
 
 cl::OptionCategory &htp::optionCategory() { return commandLine().category; }
@@ -194,7 +201,7 @@ static SessionOptions sessionOptions(StringRef input, StringRef output,
   SessionOptions options;
   options.input = input.str();
   options.finalSteps = line.finalSteps;
-  options.exportSteps = line.exportSteps;
+  options.tagStorage = line.tagStorage;
   options.placement = line.placement;
   bool sideOnStdout = false;
   for (SideOutputOption &side : line.sides) {

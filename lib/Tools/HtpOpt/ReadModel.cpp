@@ -3,6 +3,7 @@
 // A second model beside the one that htp-opt works on.
 
 #include "HTP/Target/ONNX/Import.h"
+#include "HTP/Target/TagMetadata.h"
 #include "HTP/Tools/HtpOpt/Format.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 
@@ -29,5 +30,8 @@ OwningOpRef<mlir::ModuleOp> htp::readModel(StringRef path,
     emitError(here) << llvm::toString(file.takeError());
     return {};
   }
-  return importModel(*file, context, ImportOptions());
+  ImportOptions options;
+  std::unique_ptr<MetadataSink> tags = readTags(context);
+  options.metadata = tags.get();
+  return importModel(*file, context, options);
 }

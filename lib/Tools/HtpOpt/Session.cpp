@@ -220,7 +220,10 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
     return nullptr;
   }
   // The import verifies what it makes.
-  OwningOpRef<ModuleOp> module = importModel(*file, &context, ImportOptions());
+  ImportOptions importOptions;
+  std::unique_ptr<MetadataSink> tags = readTags(&context);
+  importOptions.metadata = tags.get();
+  OwningOpRef<ModuleOp> module = importModel(*file, &context, importOptions);
   return OwningOpRef<Operation *>(module.release());
 }
 

@@ -165,15 +165,9 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
         createStringError("cannot write '" + file.path() +
                           "': only a builtin.module can become ONNX, found '" +
                           op->getName().getStringRef() + "'"));
-  // In place: everything else has been written by now.
-  metadata = nullptr;
-  for (auto &step : options.exportSteps) {
-    auto source = step(module);
-    if (failed(source))
-      return failure();
-    if (*source)
-      metadata = std::move(*source);
-  }
+  metadata = options.tagStorage == TagStorage::None
+                 ? nullptr
+                 : writeTags(module, options.tagStorage);
   // Millions of small messages: made and given back in blocks.
   google::protobuf::ArenaOptions blocks;
   blocks.start_block_size = blocks.max_block_size = 1 << 20;

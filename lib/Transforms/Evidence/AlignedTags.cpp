@@ -2,6 +2,7 @@
 
 #include "AlignedTags.h"
 
+#include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Hierarchy/Confidence.h"
@@ -167,9 +168,8 @@ void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
 
 LogicalResult AlignedTags::run() {
   findSizes();
-  ModelFunctions functions(module);
   std::vector<std::pair<ModelGraph, Alignment>> aligned;
-  for (FunctionOpInterface function : functions.entries) {
+  for (FunctionOpInterface function : CallGraph(module).entries()) {
     ModelGraph model(function, sizes);
     setPriors(model);
     Alignment result = align(model.graph, program, places);

@@ -75,7 +75,7 @@ static bool shapesFit(Operation *op, StringRef name, const TraceOp &traced) {
 const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
   if (!traced)
     return nullptr;
-  if (StringAttr notes = getForeignNote(op, kNameScopes))
+  if (StringAttr notes = getMetadata(op, kNameScopes))
     if (auto scope = parseExportScope(notes, ""))
       if (const TraceOp *named = traced->named(scope->value);
           named &&
@@ -86,7 +86,7 @@ const TraceOp *DirectEvidence::tracedOp(Operation *op) const {
 }
 
 std::optional<Claim> DirectEvidence::fromNotes(Operation *op) const {
-  StringAttr notes = getForeignNote(op, kNameScopes);
+  StringAttr notes = getMetadata(op, kNameScopes);
   auto scope = notes ? parseExportScope(notes, "") : std::nullopt;
   if (!scope)
     return std::nullopt;

@@ -6,7 +6,6 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/Scopes.h"
-#include "HTP/Target/ONNX/Tags.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -36,8 +35,8 @@ static SmallVector<StringRef> parameterNames(mlir::ModuleOp module) {
 static std::optional<ModuleTree> treeFromMetadata(mlir::ModuleOp module) {
   ExportTreeBuilder builder;
   forEachNode(module, [&](Operation *op) {
-    StringAttr names = getForeignNote(op, "pkg.torch.onnx.name_scopes");
-    StringAttr classes = getForeignNote(op, "pkg.torch.onnx.class_hierarchy");
+    StringAttr names = getMetadata(op, "pkg.torch.onnx.name_scopes");
+    StringAttr classes = getMetadata(op, "pkg.torch.onnx.class_hierarchy");
     if (!names)
       return;
     if (auto scope = parseExportScope(names, classes ? classes.getValue() : ""))
@@ -91,15 +90,15 @@ static std::optional<ModuleTree> treeFromLocations(mlir::ModuleOp module) {
   return std::nullopt;
 }
 
-llvm::Expected<std::optional<ModuleTree>> findTree(mlir::ModuleOp module,
-                                                   HierarchySource source) {
+std::optional<ModuleTree> findTree(mlir::ModuleOp module,
+                                   HierarchySource source) {
   switch (source) {
   case HierarchySource::Trace:
     return std::nullopt;
   case HierarchySource::Hierarchy:
     if (HierarchyOp op = findHierarchy(module))
-      return std::optional(fromIR(op));
-    return embeddedTree(module);
+      return fromIR(op);
+    return std::nullopt;
   case HierarchySource::Metadata:
     return treeFromMetadata(module);
   case HierarchySource::Names:

@@ -14,7 +14,7 @@ namespace htp {
 /// The sources of a tree, the best first.
 enum class HierarchySource {
   Trace,     ///< a trace of the PyTorch model
-  Hierarchy, ///< `htp.hierarchy`, in the IR or in the metadata of a tagged file
+  Hierarchy, ///< `htp.hierarchy`
   Metadata,  ///< what the torch.export-based exporter notes on nodes
   Names,     ///< scopes in names, names of parameters
   Locations  ///< scopes in locations
@@ -22,8 +22,8 @@ enum class HierarchySource {
 
 /// The tree that the model itself holds in `source` (not a trace); nothing
 /// where it holds none there.
-llvm::Expected<std::optional<ModuleTree>> findTree(mlir::ModuleOp module,
-                                                   HierarchySource source);
+std::optional<ModuleTree> findTree(mlir::ModuleOp module,
+                                   HierarchySource source);
 
 } // namespace htp
 

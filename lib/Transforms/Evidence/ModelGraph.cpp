@@ -8,7 +8,6 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -291,40 +290,4 @@ void GraphBuilder::run(FunctionOpInterface function) {
 ModelGraph::ModelGraph(FunctionOpInterface function,
                        const DenseSet<int64_t> &sizes) {
   GraphBuilder(*this, sizes).run(function);
-}
-
-static std::string qualifiedName(Operation *op, StringRef domain,
-                                 StringRef name) {
-  auto text = [&](StringRef attribute) {
-    auto found = op->getAttrOfType<StringAttr>(attribute);
-    return found ? found.getValue() : StringRef();
-  };
-  return (text(domain) + "::" + text(name)).str();
-}
-
-ModelFunctions::ModelFunctions(mlir::ModuleOp module) : symbols(module) {
-  for (auto function : module.getOps<FunctionOpInterface>())
-    if (function->hasAttr("onnx.function_name"))
-      byName[qualifiedName(function, "onnx.function_domain",
-                           "onnx.function_name")] = function;
-  for (auto function : module.getOps<FunctionOpInterface>())
-    function->walk([&](Operation *op) {
-      if (FunctionOpInterface called = callee(op))
-        callers[called].push_back(op);
-    });
-  for (auto function : module.getOps<FunctionOpInterface>())
-    if (!callers.contains(function))
-      entries.push_back(function);
-}
-
-FunctionOpInterface ModelFunctions::callee(Operation *op) {
-  if (auto call = dyn_cast<CallOpInterface>(op)) {
-    auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
-    return symbol
-               ? symbols.lookup<FunctionOpInterface>(symbol.getLeafReference())
-               : FunctionOpInterface();
-  }
-  if (byName.empty() || !op->hasAttr("function_name"))
-    return {};
-  return byName.lookup(qualifiedName(op, "domain_name", "function_name"));
 }

@@ -12,7 +12,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace htp {
 
@@ -34,26 +33,6 @@ struct ModelGraph {
   /// node: they are its part.
   std::vector<std::pair<mlir::Operation *, int32_t>> ends;
   llvm::DenseMap<mlir::Operation *, int32_t> nodeOf;
-};
-
-/// Which functions of a model the others call. Those that are called have no
-/// module of their own but their callers'.
-class ModelFunctions {
-public:
-  explicit ModelFunctions(mlir::ModuleOp module);
-
-  /// The function that `op` calls, as func.call or as a node of its name.
-  mlir::FunctionOpInterface callee(mlir::Operation *op);
-
-  /// Functions that no other one calls: what the model runs.
-  llvm::SmallVector<mlir::FunctionOpInterface> entries;
-  /// The nodes that call each function.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *, 1>>
-      callers;
-
-private:
-  mlir::SymbolTable symbols;
-  llvm::StringMap<mlir::FunctionOpInterface> byName;
 };
 
 } // namespace htp

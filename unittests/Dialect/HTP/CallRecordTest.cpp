@@ -111,31 +111,6 @@ TEST_F(CallRecord, UnderTheSameScopeOnlyTheNameIsRecorded) {
   }
 }
 
-TEST_F(CallRecord, ScopesThatComeLaterAreThoseOfTheTags) {
-  ModuleFrame frame("layer.1");
-  // As outlining a file finds them: tags, and locations that are names.
-  auto tagged = [&](StringRef name, TagAttr tag) {
-    OwningOpRef<Operation *> op = makeOp({});
-    (*op)->setLoc(NameLoc::get(builder.getStringAttr(name)));
-    Tagger().setTagOnly(*op, tag);
-    return op;
-  };
-  for (StringRef path : {"layer.1.x", "layer.0.x"}) {
-    TagAttr tag = TagAttr::get(&context, path);
-    OwningOpRef<Operation *> body = tagged("a", TagAttr::get(&context, "x")),
-                             original = tagged("b", tag);
-    SmallVector<NamedAttribute> difference;
-    recordDifference(*body, *original, frame, difference);
-    attachTagScopes(*body);
-    EXPECT_EQ(findScope((*body)->getLoc()), (Scope{"x"}));
-    makeAbsolute(*body, frame);
-    applyDifference(*body, difference);
-    setTag(*original, tag);
-    EXPECT_EQ(getTag(*body), tag);
-    EXPECT_EQ((*body)->getLoc(), (*original)->getLoc()) << path.str();
-  }
-}
-
 TEST_F(CallRecord, ADifferenceGivesBackTheOriginal) {
   ModuleFrame frame("layer.1");
   OwningOpRef<Operation *> original =

@@ -5,6 +5,7 @@
 #ifndef HTP_TARGET_ONNX_IMPORT_H
 #define HTP_TARGET_ONNX_IMPORT_H
 
+#include "HTP/Target/ONNX/MetadataSink.h"
 #include "HTP/Target/ONNX/ModelFile.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,6 +17,8 @@ struct ImportOptions {
   /// Run ONNX shape inference for values that the model gives no type. A model
   /// on which it fails is imported all the same, with a remark.
   bool inferShapes = true;
+  /// Shown all metadata; may be null.
+  MetadataSink *metadata = nullptr;
 };
 
 /// The model as a module of the ONNX dialect, from which `exportModel` makes an

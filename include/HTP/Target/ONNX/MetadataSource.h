@@ -6,13 +6,13 @@
 #define HTP_TARGET_ONNX_METADATASOURCE_H
 
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
 
 namespace htp {
 
-/// Knows the metadata of nodes and initializers by other means than their
-/// attribute `onnx.metadata_props`. A model has many entries for each node,
-/// most of them unlike all others: as attributes they would cost more than all
-/// the rest of the export.
+/// Knows metadata by other means than the attribute `onnx.metadata_props`. A
+/// model has many entries for each node, most of them unlike all others: as
+/// attributes they would cost more than all the rest of the export.
 class MetadataSource {
 public:
   using AddFn =
@@ -20,9 +20,17 @@ public:
 
   virtual ~MetadataSource() = default;
 
-  /// Adds the entries that `op` has in the file, in their order, those of its
-  /// attribute included. False, and nothing added: the attribute says all.
+  /// Adds the entries that a node, an initializer, a graph (its function), a
+  /// model-local function or the model (its module) has in the file, in their
+  /// order, those of its attribute included. False, and nothing added: the
+  /// attribute says all.
   virtual bool addMetadata(mlir::Operation *op, AddFn add) = 0;
+
+  /// The same for an input of the graph.
+  virtual bool addMetadata(mlir::BlockArgument input, AddFn add) = 0;
+
+  /// The oldest ir_version that can hold this metadata.
+  virtual int64_t minIRVersion() const = 0;
 };
 
 } // namespace htp

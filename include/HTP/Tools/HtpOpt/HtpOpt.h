@@ -11,8 +11,6 @@
 #ifndef HTP_TOOLS_HTPOPT_HTPOPT_H
 #define HTP_TOOLS_HTPOPT_HTPOPT_H
 
-#include "HTP/Target/ONNX/MetadataSource.h"
-
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -42,16 +40,6 @@ void registerSideOutput(SideOutput output);
 /// Registers what happens to a module after the passes, before anything is
 /// written. Steps run in the order of registration.
 void registerFinalStep(std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
-
-/// Registers what happens to a module before it is turned into a ModelProto:
-/// the place where other dialects' attributes become ONNX metadata. It may
-/// change the module, and may give a source of metadata for its nodes (the last
-/// one given counts) or null. Steps run in the order of registration, on a
-/// module that is written as ONNX only.
-using ExportStep =
-    std::function<llvm::FailureOr<std::unique_ptr<MetadataSource>>(
-        mlir::ModuleOp)>;
-void registerExportStep(ExportStep step);
 
 /// The category of HTP's own options, which `--help` lists first.
 llvm::cl::OptionCategory &optionCategory();

@@ -6,6 +6,7 @@
 #define HTP_TOOLS_HTPOPT_SESSION_H
 
 #include "HTP/Support/ExternalData.h"
+#include "HTP/Target/TagMetadata.h"
 #include "HTP/Tools/HtpOpt/Format.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Tools/HtpOpt/OutputFiles.h"
@@ -43,7 +44,7 @@ struct SessionOptions {
   std::vector<Side> sides;
   using Step = std::function<llvm::LogicalResult(mlir::ModuleOp)>;
   std::vector<Step> finalSteps;
-  std::vector<ExportStep> exportSteps;
+  TagStorage tagStorage = TagStorage::Metadata;
 };
 
 class Session {

@@ -72,8 +72,6 @@ class Tagger {
 public:
   void setTag(mlir::Operation *op, TagAttr tag,
               llvm::ArrayRef<mlir::Location> sources = {});
-  /// Sets the attribute and leaves the location alone (attachTagScopes).
-  void setTagOnly(mlir::Operation *op, TagAttr tag);
 
 private:
   struct Tagged {
@@ -85,10 +83,6 @@ private:
 
   Tagged &set(mlir::Operation *op, TagAttr tag);
 };
-
-/// Gives the locations of tagged ops in `root` the scope of the tag, where they
-/// have none.
-void attachTagScopes(mlir::Operation *root);
 
 } // namespace htp
 

@@ -15,6 +15,9 @@ namespace htp {
 /// The `htp.hierarchy` directly inside `module`, or null.
 HierarchyOp findHierarchy(mlir::ModuleOp module);
 
+/// The same, with an error that says how to get one where there is none.
+mlir::FailureOr<HierarchyOp> requireHierarchy(mlir::ModuleOp module);
+
 /// Whether written tags name the classes of torch.nn too.
 bool keepsTorchNN(mlir::ModuleOp module);
 void keepTorchNN(HierarchyOp hierarchy, bool keep);

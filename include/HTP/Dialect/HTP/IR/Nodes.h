@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace htp {
 
@@ -41,8 +42,12 @@ void forEachNode(mlir::ModuleOp module,
 /// The operator's name: "MatMul"; of a custom operator its own.
 llvm::StringRef getOpType(mlir::Operation *op);
 
-/// Whether `op` is an operator of another domain than ONNX's own: an optimizer
-/// may have made it out of several.
+/// The operator's domain in ONNX; empty for ONNX's own. An operation of another
+/// dialect has that dialect's name.
+llvm::StringRef getDomain(mlir::Operation *op);
+
+/// Whether `op` is an operator that a model says to be of another domain than
+/// ONNX's own: an optimizer may have made it out of several.
 bool isForeign(mlir::Operation *op);
 
 /// The node's name; empty where it has none.
@@ -53,21 +58,37 @@ llvm::StringRef getNodeName(mlir::Operation *op);
 mlir::StringAttr getValueNameAttr(mlir::Value value);
 llvm::StringRef getValueName(mlir::Value value);
 
-/// The value of `key` in a node's or a module's metadata; null where it is not
-/// there.
+/// Calls `visit` for each entry of a list of metadata (kMetadataAttr), in
+/// order. A value that is no string is null.
+void forEachMetadata(
+    mlir::Attribute metadata,
+    llvm::function_ref<void(llvm::StringRef key, mlir::StringAttr value)>
+        visit);
+
+/// The value of `key` in a node's metadata, which another tool left there; null
+/// where it is not there. What HTP writes into files is never among it.
 mlir::StringAttr getMetadata(mlir::Operation *op, llvm::StringRef key);
-
-/// Of a node's metadata: the keys of other tools that HTP added, with commas
-/// between them.
-inline constexpr llvm::StringLiteral kAddedKey = "htp.added";
-
-/// A note that another tool left in a node's metadata; null where HTP wrote it
-/// itself, which proves nothing.
-mlir::StringAttr getForeignNote(mlir::Operation *op, llvm::StringRef key);
 
 /// Whether `op` passes a tensor's contents on, perhaps in another layout or
 /// type: what it makes of a parameter is still that parameter.
 bool isCopy(mlir::Operation *op);
+
+/// The attributes of a function's arguments, to be changed together: set one by
+/// one, each makes a new array of all.
+class ArgumentAttrs {
+public:
+  explicit ArgumentAttrs(mlir::FunctionOpInterface function);
+  mlir::NamedAttrList &operator[](unsigned argument) { return lists[argument]; }
+  void store();
+
+private:
+  mlir::FunctionOpInterface function;
+  std::vector<mlir::NamedAttrList> lists;
+};
+
+/// The modules that read a value (a parameter), through copies of it, by the
+/// tags of the nodes; in order, each once.
+llvm::SmallVector<llvm::StringRef> taggedReaders(mlir::Value value);
 
 /// The bytes of a tensor, row-major, or nothing where they are not at hand.
 /// `storage` holds them where they must be made.

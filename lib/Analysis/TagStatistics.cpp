@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counting tags, and nodes whose names contradict them.
 
-#include "HTP/Transforms/TagStatistics.h"
+#include "HTP/Analysis/TagStatistics.h"
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"

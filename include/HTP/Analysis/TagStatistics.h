@@ -3,8 +3,8 @@
 // What the tags of a model amount to, counted on the tags themselves and never
 // reported by whoever set them.
 
-#ifndef HTP_TRANSFORMS_TAGSTATISTICS_H
-#define HTP_TRANSFORMS_TAGSTATISTICS_H
+#ifndef HTP_ANALYSIS_TAGSTATISTICS_H
+#define HTP_ANALYSIS_TAGSTATISTICS_H
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/Scopes.h"
@@ -68,4 +68,4 @@ bool inOtherLayer(llvm::StringRef tag, llvm::StringRef other);
 
 } // namespace htp
 
-#endif // HTP_TRANSFORMS_TAGSTATISTICS_H
+#endif // HTP_ANALYSIS_TAGSTATISTICS_H

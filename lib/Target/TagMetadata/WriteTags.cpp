@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HTP's attributes → metadata of the file.
+// HTP's attributes → metadata of the file, while the file is exported.
 
-#include "HTP/Target/ONNX/Tags.h"
+#include "HTP/Target/TagMetadata.h"
 
-#include "Metadata.h"
-#include "OutlinedTags.h"
+#include "AttributeText.h"
+#include "Keys.h"
 
-#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
-#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Hierarchy/Subtree.h"
 #include "HTP/Hierarchy/TagNames.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,26 +25,7 @@ namespace htp {
 
 /// The first ir_version whose nodes and tensors may have metadata.
 static constexpr int64_t kMetadataIRVersion = 10;
-
-SmallVector<StringRef> taggedReaders(Value value) {
-  llvm::SetVector<StringRef> readers;
-  SmallVector<Value> worklist = {value};
-  while (!worklist.empty())
-    for (Operation *user : worklist.pop_back_val().getUsers()) {
-      if (TagAttr tag = getTag(user); tag && !isCopy(user))
-        readers.insert(tag.getPath());
-      if (isCopy(user))
-        llvm::append_range(worklist, user->getResults());
-    }
-  // What only copies read is read by their modules.
-  if (readers.empty())
-    for (Operation *user : value.getUsers())
-      if (TagAttr tag = getTag(user))
-        readers.insert(tag.getPath());
-  SmallVector<StringRef> sorted = readers.takeVector();
-  llvm::sort(sorted); // users are not in the order of the graph
-  return sorted;
-}
+static constexpr StringLiteral kIRVersionAttr = "onnx.ir_version";
 
 //===----------------------------------------------------------------------===//
 // Places
@@ -143,33 +123,38 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
 }
 
 //===----------------------------------------------------------------------===//
-// Nodes and initializers
+// TagWriter
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Tells the exporter what tags say.
-class TagMetadata : public MetadataSource {
+class TagWriter : public MetadataSource {
 public:
-  TagMetadata(mlir::ModuleOp module, TagStorage storage)
-      : storage(storage), speller(module) {}
+  TagWriter(mlir::ModuleOp module, TagStorage storage);
 
   bool addMetadata(Operation *op, AddFn add) override;
+  bool addMetadata(BlockArgument input, AddFn add) override;
+  int64_t minIRVersion() const override {
+    return storage == TagStorage::Metadata ? kMetadataIRVersion : 0;
+  }
 
-  const TagSpeller &getSpeller() const { return speller; }
-  /// A parameter's path and the tags of all modules that read it.
-  void describeParameter(Value value, Attribute parameter, Attribute users,
-                         AddFn add) const;
+  /// TagStorage::Attribute.
+  void setNodeAttributes();
 
 private:
-  void describeNode(Operation *op, TagAttr tag, const Metadata &own, AddFn add);
-  void addForeignKeys(Operation *op, const Place &place, const Metadata &own,
-                      AddFn add) const;
+  bool describeModel(AddFn add);
+  bool describeFunction(func::FuncOp function, AddFn add);
+  void describeNode(Operation *op, TagAttr tag, AddFn add);
+  void describeParameter(Value value, Attribute parameter, Attribute users,
+                         AddFn add) const;
+  void addForeignKeys(Operation *op, const Place &place, AddFn add) const;
   StringAttr outlinedModule(Operation *op);
   std::string contexts(StringAttr outlined, TagAttr tag) const;
   StringRef show(double confidence);
 
+  mlir::ModuleOp module;
   TagStorage storage;
   TagSpeller speller;
+  bool hasOutlined;
   /// The answers that were given last: neighbours ask for the same.
   Operation *function = nullptr;
   StringAttr functionModule;
@@ -177,8 +162,35 @@ private:
 };
 } // namespace
 
+TagWriter::TagWriter(mlir::ModuleOp module, TagStorage storage)
+    : module(module), storage(storage), speller(module) {
+  auto isOutlined = [](func::FuncOp function) {
+    return function->hasAttr(kModuleAttr);
+  };
+  hasOutlined = llvm::any_of(module.getOps<func::FuncOp>(), isOutlined);
+}
+
+/// What others wrote comes first, as it was.
+static void addOthers(Attribute metadata, MetadataSource::AddFn add) {
+  forEachMetadata(metadata, [&](StringRef key, StringAttr value) {
+    if (value && !key.starts_with(kOurPrefix))
+      add(key, value);
+  });
+}
+
+static std::string listOf(ArrayRef<StringRef> texts) {
+  llvm::json::Array list;
+  for (StringRef text : texts)
+    list.push_back(text);
+  return llvm::formatv("{0}", llvm::json::Value(std::move(list)));
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
 /// The module whose body the function around `op` is; null in the model itself.
-StringAttr TagMetadata::outlinedModule(Operation *op) {
+StringAttr TagWriter::outlinedModule(Operation *op) {
   auto around = op->getParentOfType<FunctionOpInterface>();
   if (around != function) {
     function = around;
@@ -189,14 +201,14 @@ StringAttr TagMetadata::outlinedModule(Operation *op) {
 }
 
 /// A confidence as people write it: 0.99, 1.
-StringRef TagMetadata::show(double confidence) {
+StringRef TagWriter::show(double confidence) {
   std::string &text = confidences[llvm::bit_cast<uint64_t>(confidence)];
   if (text.empty())
     llvm::raw_string_ostream(text) << llvm::format("%.4g", confidence);
   return text;
 }
 
-std::string TagMetadata::contexts(StringAttr outlined, TagAttr tag) const {
+std::string TagWriter::contexts(StringAttr outlined, TagAttr tag) const {
   llvm::json::Array list;
   for (ContextAttr context : tag.getContexts())
     list.push_back(llvm::json::Object{
@@ -210,8 +222,11 @@ std::string TagMetadata::contexts(StringAttr outlined, TagAttr tag) const {
 
 /// What the torch.export-based exporter notes: the modules from the root down,
 /// and the node itself.
-void TagMetadata::addForeignKeys(Operation *op, const Place &place,
-                                 const Metadata &own, AddFn add) const {
+void TagWriter::addForeignKeys(Operation *op, const Place &place,
+                               AddFn add) const {
+  SmallVector<StringRef, 8> present;
+  forEachMetadata(op->getAttr(kMetadataAttr),
+                  [&](StringRef key, StringAttr) { present.push_back(key); });
   StringRef type = getOpType(op), name = getNodeName(op);
   if (name.empty())
     name = type;
@@ -219,7 +234,7 @@ void TagMetadata::addForeignKeys(Operation *op, const Place &place,
   SmallString<256> text;
   // Begins the value of a key that is missing; false if it is not.
   auto begin = [&](StringRef key, StringRef start) {
-    if (own.find(key))
+    if (llvm::is_contained(present, key))
       return false;
     added += added.empty() ? "" : ",";
     added += key;
@@ -247,71 +262,124 @@ void TagMetadata::addForeignKeys(Operation *op, const Place &place,
     add(kAddedKey, added);
 }
 
-void TagMetadata::describeNode(Operation *op, TagAttr tag, const Metadata &own,
-                               AddFn add) {
+void TagWriter::describeNode(Operation *op, TagAttr tag, AddFn add) {
   StringAttr outlined = outlinedModule(op);
   const Place &place = speller.placeOf(outlined, tag.getPath());
-  add("htp.tag", place.tag);
-  add("htp.scope", tag.getPath());
+  add(kTagKey, place.tag);
+  add(kScopeKey, tag.getPath());
   if (tag.getCall() || place.severalCalls)
-    add("htp.call", std::to_string(tag.getCall()));
+    add(kCallKey, std::to_string(tag.getCall()));
   if (!tag.getEvidence().empty())
-    add("htp.evidence", tag.getEvidence());
-  add("htp.confidence", show(tag.getConfidenceValue()));
+    add(kEvidenceKey, tag.getEvidence());
+  add(kConfidenceKey, show(tag.getConfidenceValue()));
   if (!tag.getContexts().empty()) {
-    add("htp.contexts", contexts(outlined, tag));
+    add(kContextsKey, contexts(outlined, tag));
     if (!tag.getReason().empty())
-      add("htp.reason", tag.getReason());
+      add(kReasonKey, tag.getReason());
   }
-  addForeignKeys(op, place, own, add);
+  addForeignKeys(op, place, add);
 }
 
-void TagMetadata::describeParameter(Value value, Attribute parameter,
-                                    Attribute users, AddFn add) const {
-  if (auto path = dyn_cast_or_null<StringAttr>(parameter))
-    add("htp.parameter", path.getValue());
-  SmallVector<StringRef> readers = taggedReaders(value);
-  if (auto paths = dyn_cast_or_null<ArrayAttr>(users); paths && readers.empty())
-    for (auto path : paths.getAsRange<StringAttr>())
-      readers.push_back(path);
-  llvm::SmallSetVector<StringRef, 2> names;
-  for (StringRef path : readers)
-    names.insert(speller.tagOf(path));
-  if (names.empty())
-    return;
-  llvm::json::Array list;
-  for (StringRef name : names)
-    list.push_back(name);
-  add("htp.tags",
-      llvm::formatv("{0}", llvm::json::Value(std::move(list))).str());
+/// What outlining keeps on `op`.
+static SmallVector<std::pair<StringRef, Attribute>, 2> recordOf(Operation *op) {
+  SmallVector<std::pair<StringRef, Attribute>, 2> record;
+  if (isa<func::CallOp>(op) || isConstant(op))
+    for (StringRef key : kRecordKeys)
+      if (Attribute attribute = op->getAttr(key))
+        record.push_back({key, attribute});
+  return record;
 }
 
-bool TagMetadata::addMetadata(Operation *op, AddFn add) {
+bool TagWriter::addMetadata(Operation *op, AddFn add) {
+  if (op == module)
+    return describeModel(add);
+  if (auto function = dyn_cast<func::FuncOp>(op))
+    return describeFunction(function, add);
   bool parameter = isInitializer(op) && op->getNumResults() == 1;
   TagAttr tag =
       parameter || storage == TagStorage::Attribute ? TagAttr() : getTag(op);
-  if (!parameter && !tag && !hasCallRecord(op))
+  auto record = recordOf(op);
+  if (!parameter && !tag && record.empty())
     return false;
-  Metadata own(op->getAttr(kMetadataAttr));
-  if (parameter || tag)
-    own.removeOurs();
-  for (Attribute entry : own.entries())
-    if (StringAttr value = Metadata::valueOf(entry))
-      add(Metadata::keyOf(entry), value);
+  addOthers(op->getAttr(kMetadataAttr), add);
   if (parameter)
     describeParameter(op->getResult(0), op->getAttr(kParameterAttr),
                       op->getAttr(kUsersAttr), add);
   if (tag)
-    describeNode(op, tag, own, add);
-  describeCallRecord(op, add);
+    describeNode(op, tag, add);
+  for (auto [key, attribute] : record)
+    add(key, attributeToText(attribute));
   return true;
 }
 
 //===----------------------------------------------------------------------===//
-// The model
+// Parameters, functions, the model
 //===----------------------------------------------------------------------===//
 
-static void embedAttributes(mlir::ModuleOp module, const TagSpeller &speller) {
+/// A parameter's path and the tags of all modules that read it.
+void TagWriter::describeParameter(Value value, Attribute parameter,
+                                  Attribute users, AddFn add) const {
+  if (auto path = dyn_cast_or_null<StringAttr>(parameter))
+    add(kParameterAttr, path.getValue());
+  SmallVector<StringRef> readers = taggedReaders(value);
+  // Nobody reads it: only the passes knew who would.
+  auto possible = dyn_cast_or_null<ArrayAttr>(users);
+  const bool onlyPossible = possible && readers.empty();
+  if (onlyPossible)
+    for (auto path : possible.getAsRange<StringAttr>())
+      readers.push_back(path);
+  llvm::SmallSetVector<StringRef, 2> names;
+  for (StringRef path : readers)
+    names.insert(speller.tagOf(path));
+  if (!names.empty())
+    add(kTagsKey, listOf(names.getArrayRef()));
+  if (onlyPossible)
+    add(kUsersAttr, listOf(readers));
+}
+
+bool TagWriter::addMetadata(BlockArgument input, AddFn add) {
+  auto function =
+      dyn_cast<FunctionOpInterface>(input.getOwner()->getParentOp());
+  if (!function)
+    return false;
+  unsigned index = input.getArgNumber();
+  addOthers(function.getArgAttr(index, kMetadataAttr), add);
+  describeParameter(input, function.getArgAttr(index, kParameterAttr),
+                    function.getArgAttr(index, kUsersAttr), add);
+  return true;
+}
+
+bool TagWriter::describeFunction(func::FuncOp function, AddFn add) {
+  addOthers(function->getAttr(kMetadataAttr), add);
+  auto module = function->getAttrOfType<StringAttr>(kModuleAttr);
+  // A graph lists the types of its own values only. Those of values that went
+  // into functions are a note until they come back.
+  if (Attribute infos = function->getAttr("onnx.value_info");
+      infos && hasOutlined && !module)
+    add(kValueInfoKey, attributeToText(infos));
+  if (module)
+    add(kModuleAttr, module);
+  if (Attribute order = function->getAttr(kOrderAttr))
+    add(kOrderAttr, attributeToText(order));
+  return true;
+}
+
+bool TagWriter::describeModel(AddFn add) {
+  addOthers(module->getAttr(kMetadataAttr), add);
+  add(kTreeKey, treeToJSON(speller.getTree()));
+  if (storage == TagStorage::Attribute)
+    add(kStorageKey, "attribute");
+  auto version = module->getAttrOfType<IntegerAttr>(kIRVersionAttr);
+  if (version && version.getValue().getSExtValue() < minIRVersion())
+    add(kIRVersionKey, std::to_string(version.getValue().getSExtValue()));
+  if (keepsTorchNN(module))
+    add(kTorchNNKey, "true");
+  return true;
+}
+
+void TagWriter::setNodeAttributes() {
+  module.emitWarning("tags are stored as node attributes, which onnx.checker "
+                     "and ONNX Runtime reject");
   Builder builder(module.getContext());
   forEachNode(module, [&](Operation *op) {
     TagAttr tag = getTag(op);
@@ -326,57 +394,14 @@ static void embedAttributes(mlir::ModuleOp module, const TagSpeller &speller) {
   });
 }
 
-static void embedArguments(mlir::ModuleOp module, const TagMetadata &tags) {
-  forEachArgument(module, [&](FunctionOpInterface function, unsigned i) {
-    Metadata metadata(function.getArgAttr(i, kMetadataAttr));
-    metadata.removeOurs();
-    tags.describeParameter(function.getArgument(i),
-                           function.getArgAttr(i, kParameterAttr),
-                           function.getArgAttr(i, kUsersAttr),
-                           [&](StringRef key, StringRef value) {
-                             metadata.add(module.getContext(), key, value);
-                           });
-    metadata.store(function, i);
-  });
-}
-
-static void embedModel(mlir::ModuleOp module, const ModuleTree &tree,
-                       TagStorage storage) {
-  MLIRContext *context = module.getContext();
-  Metadata metadata(module->getAttr(kMetadataAttr));
-  // Tagged before: the version before that is still the model's own.
-  std::string version;
-  if (StringAttr before = metadata.find(kIRVersionKey))
-    version = before.str();
-  metadata.removeOurs();
-  metadata.add(context, "htp.hierarchy", treeToJSON(tree));
-  auto current = module->getAttrOfType<IntegerAttr>(kIRVersion);
-  if (current && current.getValue().getSExtValue() < kMetadataIRVersion &&
-      storage == TagStorage::Metadata) {
-    version = std::to_string(current.getValue().getSExtValue());
-    module->setAttr(kIRVersion,
-                    IntegerAttr::get(current.getType(), kMetadataIRVersion));
-  }
-  if (storage == TagStorage::Attribute)
-    metadata.add(context, kStorageKey, "attribute");
-  if (!version.empty())
-    metadata.add(context, kIRVersionKey, version);
-  metadata.store(module, StringAttr::get(context, kMetadataAttr));
-}
-
-std::unique_ptr<MetadataSource> embedTags(mlir::ModuleOp module,
+std::unique_ptr<MetadataSource> writeTags(mlir::ModuleOp module,
                                           TagStorage storage) {
+  assert(storage != TagStorage::None && "nothing is written then");
   if (!findHierarchy(module))
     return nullptr;
-  auto tags = std::make_unique<TagMetadata>(module, storage);
-  if (storage == TagStorage::Attribute) {
-    module.emitWarning("tags are stored as node attributes, which onnx.checker "
-                       "and ONNX Runtime reject");
-    embedAttributes(module, tags->getSpeller());
-  }
-  embedArguments(module, *tags);
-  embedModel(module, tags->getSpeller().getTree(), storage);
-  embedFunctionRecords(module);
+  auto tags = std::make_unique<TagWriter>(module, storage);
+  if (storage == TagStorage::Attribute)
+    tags->setNodeAttributes();
   return tags;
 }
 

@@ -2,7 +2,7 @@
 //
 // What is counted over a model is tested in test/Transforms/verify-tags.mlir.
 
-#include "HTP/Transforms/TagStatistics.h"
+#include "HTP/Analysis/TagStatistics.h"
 
 #include "gtest/gtest.h"
 

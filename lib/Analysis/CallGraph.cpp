@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Building the call graph, and finding circles in it.
+
+#include "HTP/Analysis/CallGraph.h"
+
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
+
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/SCCIterator.h"
+
+using namespace mlir;
+
+namespace htp {
+
+/// The empty domain may also be left out.
+static Attribute domainOf(Operation *op, StringRef attribute) {
+  Attribute domain = op->getAttr(attribute);
+  return domain ? domain : StringAttr::get(op->getContext());
+}
+
+/// Whether a function's own rules forbid that it calls itself.
+static bool mustNotRecurse(FunctionOpInterface function) {
+  return function->hasAttr(kModuleAttr) ||
+         function->hasAttr("onnx.function_domain");
+}
+
+CallGraph::CallGraph(mlir::ModuleOp module) : symbols(module) {
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    if (function.isExternal())
+      continue;
+    nodes[function] = std::make_unique<Node>();
+    nodes[function]->function = function;
+    if (Attribute name = function->getAttr("onnx.function_name"))
+      byName[{domainOf(function, "onnx.function_domain"), name}] = function;
+  }
+  for (auto &[function, node] : nodes) {
+    root.calls.push_back({nullptr, node.get()});
+    function->walk([&, &calls = node->calls](Operation *op) {
+      if (FunctionOpInterface called = callee(op)) {
+        Node *to = nodes.find(called)->second.get();
+        calls.push_back({op, to});
+        to->callers.push_back(op);
+      }
+    });
+  }
+}
+
+FunctionOpInterface CallGraph::callee(Operation *op) const {
+  FunctionOpInterface function;
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    auto symbol =
+        dyn_cast_if_present<SymbolRefAttr>(call.getCallableForCallee());
+    if (symbol)
+      function = symbols.lookup<FunctionOpInterface>(symbol.getLeafReference());
+  } else if (!byName.empty()) {
+    if (Attribute name = op->getAttr("function_name"))
+      function = byName.lookup({domainOf(op, "domain_name"), name});
+  }
+  return function && nodes.contains(function) ? function
+                                              : FunctionOpInterface();
+}
+
+ArrayRef<Operation *> CallGraph::callers(FunctionOpInterface function) const {
+  auto node = nodes.find(function);
+  return node == nodes.end() ? ArrayRef<Operation *>()
+                             : ArrayRef(node->second->callers);
+}
+
+SmallVector<FunctionOpInterface> CallGraph::entries() const {
+  SmallVector<FunctionOpInterface> entries;
+  for (auto &[function, node] : nodes)
+    if (node->callers.empty())
+      entries.push_back(node->function);
+  return entries;
+}
+
+static StringRef nameOf(const CallGraph::Node *node) {
+  return FunctionOpInterface(node->function).getName();
+}
+
+/// One error at a call that closes a circle, one note for each function in it.
+static LogicalResult reportCircle(ArrayRef<const CallGraph::Node *> circle) {
+  // The functions come callees first.
+  const CallGraph::Node *caller = circle.front();
+  const auto *call =
+      llvm::find_if(caller->calls, [&](const CallGraph::Call &call) {
+        return llvm::is_contained(circle, call.callee);
+      });
+  assert(call != caller->calls.end() && "a circle without an edge");
+  InFlightDiagnostic error = call->op->emitError("function '@")
+                             << nameOf(call->callee) << "' calls itself";
+  if (call->callee != caller)
+    error << " through '@" << nameOf(caller) << "'";
+  error << ", which neither a module nor an ONNX function may";
+  for (const CallGraph::Node *node : llvm::reverse(circle))
+    error.attachNote(FunctionOpInterface(node->function).getLoc())
+        << "'@" << nameOf(node) << "' is here";
+  return error;
+}
+
+LogicalResult CallGraph::checkRecursion(bool any) const {
+  auto matters = [&](const Node *node) {
+    return any || mustNotRecurse(node->function);
+  };
+  for (auto scc = llvm::scc_begin(this); !scc.isAtEnd(); ++scc)
+    if (scc.hasCycle() && llvm::any_of(*scc, matters))
+      return reportCircle(*scc);
+  return success();
+}
+
+} // namespace htp

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Metadata of a file → HTP's attributes, while the file is imported.
+
+#include "HTP/Target/TagMetadata.h"
+
+#include "AttributeText.h"
+#include "Keys.h"
+
+#include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Hierarchy/TreeJSON.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <charconv>
+
+using namespace mlir;
+
+namespace htp {
+
+using Entry = MetadataSink::Entry;
+using Entries = MetadataSink::Entries;
+
+/// The attribute that the importer makes of a graph's value_info.
+static constexpr StringLiteral kValueInfoAttr = "onnx.value_info";
+
+//===----------------------------------------------------------------------===//
+// Tags
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The metadata that a tag is made of; null where it is missing.
+struct TagText {
+  StringRef scope, call, evidence, confidence, reason, contexts;
+
+  /// Where the value of `key` belongs; null for a key that is of no tag.
+  StringRef *find(StringRef key) {
+    return llvm::StringSwitch<StringRef *>(key)
+        .Case(kScopeKey, &scope)
+        .Case(kCallKey, &call)
+        .Case(kEvidenceKey, &evidence)
+        .Case(kConfidenceKey, &confidence)
+        .Case(kReasonKey, &reason)
+        .Case(kContextsKey, &contexts)
+        .Default(nullptr);
+  }
+
+  bool operator==(const TagText &other) const {
+    return scope == other.scope && call == other.call &&
+           evidence == other.evidence && confidence == other.confidence &&
+           reason == other.reason && contexts == other.contexts;
+  }
+};
+
+/// A tag, and a location that has its scope.
+struct MadeTag {
+  TagAttr tag;
+  LocationAttr loc;
+};
+
+/// Makes the tags of nodes in their order. Neighbours share a few, which are
+/// looked up once.
+class TagMaker {
+public:
+  explicit TagMaker(MLIRContext *context) : context(context) {}
+  MadeTag &make(const TagText &text);
+
+private:
+  MLIRContext *context;
+  SmallVector<std::pair<TagText, MadeTag>, 4> last; ///< the latest first
+};
+} // namespace
+
+/// `text` as a share; 1 where there is none, 0 where it is no number from 0 to
+/// 1: a file may say anything.
+static double readConfidence(StringRef text) {
+  if (text.empty())
+    return 1.0;
+  // Unlike strtod, this needs no copy of the text and no locale.
+  double value = 0.0;
+  auto [end, error] = std::from_chars(text.begin(), text.end(), value);
+  bool isShare =
+      error == std::errc() && end == text.end() && value >= 0.0 && value <= 1.0;
+  return isShare ? value : 0.0;
+}
+
+/// The contexts as they stand in metadata; what is not that is left out.
+static SmallVector<ContextAttr> readContexts(MLIRContext *context,
+                                             StringRef text) {
+  SmallVector<ContextAttr> contexts;
+  if (text.empty())
+    return contexts;
+  llvm::Expected<JSONDocument> document = parseJSON(text);
+  if (!document) {
+    llvm::consumeError(document.takeError());
+    return contexts;
+  }
+  const JSONArray *list = document->root().getAsArray();
+  for (const JSONValue &entry : list ? *list : JSONArray()) {
+    const JSONObject *object = entry.getAsObject();
+    auto scope = object ? object->getString("scope") : std::nullopt;
+    if (!scope)
+      continue;
+    double confidence = object->getNumber("confidence").value_or(1.0);
+    if (!(confidence >= 0.0 && confidence <= 1.0))
+      confidence = 0.0;
+    contexts.push_back(ContextAttr::get(
+        context, *scope, object->getString("evidence").value_or(""),
+        confidence));
+  }
+  return contexts;
+}
+
+/// Null where the text has no scope, even an empty one.
+static TagAttr makeTag(const TagText &text, MLIRContext *context) {
+  if (!text.scope.data())
+    return {};
+  int64_t call = 0;
+  if (text.call.getAsInteger(10, call) || call < 0)
+    call = 0;
+  return TagAttr::get(context, text.scope, call, text.evidence,
+                      readConfidence(text.confidence), text.reason,
+                      readContexts(context, text.contexts));
+}
+
+MadeTag &TagMaker::make(const TagText &text) {
+  auto *known = llvm::find_if(
+      last, [&](const auto &other) { return other.first == text; });
+  if (known == last.end()) {
+    if (last.size() == 4)
+      last.pop_back();
+    last.push_back({text, {makeTag(text, context), {}}});
+    known = std::prev(last.end());
+  }
+  std::rotate(last.begin(), known, std::next(known));
+  return last.front().second;
+}
+
+//===----------------------------------------------------------------------===//
+// TagReader
+//===----------------------------------------------------------------------===//
+
+namespace {
+class TagReader : public MetadataSink {
+public:
+  explicit TagReader(MLIRContext *context) : context(context), tags(context) {}
+
+  void takeFromModel(Entries &entries, NamedAttrList &attrs) override;
+  void takeFromFunction(Entries &entries, NamedAttrList &attrs) override;
+  void takeFromInput(Entries &entries, NamedAttrList &attrs) override;
+  void takeFromInitializer(Entries &entries, OperationState &state) override;
+  void takeFromNode(Entries &entries, OperationState &state) override;
+  void finish(mlir::ModuleOp module, Location loc) override;
+
+private:
+  SmallVector<Entry, 12> takeOurs(Entries &entries);
+  bool readRecord(const Entry &entry, NamedAttrList &attrs);
+  void readParameter(Entries &entries, NamedAttrList &attrs);
+  void readNodeAttributes(OperationState &state, TagText &text);
+  void restoreCalls(mlir::ModuleOp module, Location loc);
+  void report(Location loc);
+
+  MLIRContext *context;
+  TagMaker tags;
+  std::optional<ModuleTree> tree;
+  bool torchNN = false, inAttributes = false;
+  // What could not be read.
+  std::string brokenTree;
+  size_t withoutTree = 0, brokenRecords = 0;
+  llvm::SmallSetVector<StringRef, 4> unknownKeys;
+};
+} // namespace
+
+/// Takes out of `entries` what HTP wrote, and what it added for other tools.
+SmallVector<Entry, 12> TagReader::takeOurs(Entries &entries) {
+  SmallVector<Entry, 12> ours;
+  StringRef addedKeys;
+  for (const Entry &entry : entries) {
+    if (!entry.key.starts_with(kOurPrefix))
+      continue;
+    if (entry.key == kAddedKey)
+      addedKeys = entry.value;
+    else
+      ours.push_back(entry);
+  }
+  if (ours.empty() && addedKeys.empty())
+    return ours;
+  SmallVector<StringRef, 4> added;
+  addedKeys.split(added, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  llvm::erase_if(entries, [&](const Entry &entry) {
+    return entry.key.starts_with(kOurPrefix) ||
+           llvm::is_contained(added, entry.key);
+  });
+  return ours;
+}
+
+void TagReader::takeFromModel(Entries &entries, NamedAttrList &attrs) {
+  for (auto [key, value] : takeOurs(entries)) {
+    int64_t version;
+    if (key == kTreeKey) {
+      llvm::Expected<ModuleTree> read = treeFromJSON(value);
+      if (read)
+        tree = std::move(*read);
+      else
+        brokenTree = llvm::toString(read.takeError());
+    } else if (key == kIRVersionKey) {
+      auto current = dyn_cast_or_null<IntegerAttr>(attrs.get("ir_version"));
+      if (current && !value.getAsInteger(10, version))
+        attrs.set("ir_version", IntegerAttr::get(current.getType(), version));
+    } else if (key == kStorageKey) {
+      inAttributes = true;
+    } else if (key == kTorchNNKey) {
+      torchNN = true;
+    } else {
+      unknownKeys.insert(key);
+    }
+  }
+  if (tree)
+    context->loadDialect<HTPDialect>();
+}
+
+/// Reads one of the attributes that outlining keeps; false where `entry` is
+/// none of them.
+bool TagReader::readRecord(const Entry &entry, NamedAttrList &attrs) {
+  if (!llvm::is_contained(kRecordKeys, entry.key))
+    return false;
+  if (Attribute record = attributeFromText(entry.key, entry.value, context))
+    attrs.set(entry.key, record);
+  else
+    ++brokenRecords;
+  return true;
+}
+
+void TagReader::takeFromFunction(Entries &entries, NamedAttrList &attrs) {
+  SmallVector<Entry, 12> ours = takeOurs(entries);
+  if (!tree) {
+    withoutTree += !ours.empty();
+    return;
+  }
+  for (const Entry &entry : ours) {
+    if (readRecord(entry, attrs))
+      continue;
+    if (entry.key == kModuleAttr)
+      attrs.set(kModuleAttr, StringAttr::get(context, entry.value));
+    else if (entry.key != kValueInfoKey)
+      unknownKeys.insert(entry.key);
+    else if (auto infos = attributeFromText(entry.key, entry.value, context))
+      attrs.set(kValueInfoKey, infos);
+    else
+      ++brokenRecords;
+  }
+}
+
+void TagReader::readParameter(Entries &entries, NamedAttrList &attrs) {
+  SmallVector<Entry, 12> ours = takeOurs(entries);
+  if (!tree) {
+    withoutTree += !ours.empty();
+    return;
+  }
+  for (const Entry &entry : ours) {
+    if (entry.key == kParameterAttr) {
+      attrs.set(kParameterAttr, StringAttr::get(context, entry.value));
+    } else if (entry.key == kUsersAttr) {
+      Attribute users = attributeFromText(entry.key, entry.value, context);
+      auto paths = dyn_cast_or_null<ArrayAttr>(users);
+      if (paths && llvm::all_of(paths, llvm::IsaPred<StringAttr>))
+        attrs.set(kUsersAttr, paths);
+      else
+        ++brokenRecords;
+    } else if (entry.key != kTagsKey && !readRecord(entry, attrs)) {
+      unknownKeys.insert(entry.key);
+    }
+  }
+}
+
+void TagReader::takeFromInput(Entries &entries, NamedAttrList &attrs) {
+  readParameter(entries, attrs);
+}
+
+void TagReader::takeFromInitializer(Entries &entries, OperationState &state) {
+  readParameter(entries, state.attributes);
+}
+
+/// Of TagStorage::Attribute: the module alone is known.
+void TagReader::readNodeAttributes(OperationState &state, TagText &text) {
+  if (auto path =
+          dyn_cast_or_null<StringAttr>(state.attributes.erase(kSourceModule)))
+    text.scope = path;
+  state.attributes.erase(kHierarchyTags);
+}
+
+void TagReader::takeFromNode(Entries &entries, OperationState &state) {
+  TagText text;
+  SmallVector<Entry, 12> ours = takeOurs(entries);
+  if (!tree) {
+    withoutTree += !ours.empty();
+    return;
+  }
+  if (inAttributes)
+    readNodeAttributes(state, text);
+  for (const Entry &entry : ours) {
+    if (StringRef *part = text.find(entry.key)) {
+      if (!part->data())
+        *part = entry.value;
+    } else if (entry.key != kTagKey && !readRecord(entry, state.attributes)) {
+      unknownKeys.insert(entry.key);
+    }
+  }
+  MadeTag &made = tags.make(text);
+  if (!made.tag)
+    return;
+  state.addAttribute(kTagAttr, made.tag);
+  if (made.loc) {
+    state.location = attachScopeOf(Location(made.loc), state.location);
+  } else {
+    state.location =
+        attachScope(state.location, {made.tag.getPath(), made.tag.getCall(),
+                                     made.tag.getPathAttr()});
+    made.loc = state.location;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Calls of outlined functions
+//===----------------------------------------------------------------------===//
+
+/// A node that calls an outlined function, as the importer spells it.
+static void makeCall(Operation *node, func::FuncOp callee) {
+  OpBuilder builder(node);
+  auto call = func::CallOp::create(builder, node->getLoc(), callee.getSymName(),
+                                   node->getResultTypes(), node->getOperands());
+  for (NamedAttribute attribute : node->getAttrDictionary())
+    if (isAnnotation(attribute.getName()))
+      call->setAttr(attribute.getName(), attribute.getValue());
+  node->replaceAllUsesWith(call);
+  node->erase();
+}
+
+/// Types of values that went into functions come back with them.
+static void restoreValueInfo(func::FuncOp function) {
+  if (Attribute infos = function->removeAttr(kValueInfoKey))
+    function->setAttr(kValueInfoAttr, infos);
+}
+
+/// Nodes that call outlined functions become func.call, where they fit.
+void TagReader::restoreCalls(mlir::ModuleOp module, Location loc) {
+  using Name = std::pair<Attribute, Attribute>; // domain, operator
+  llvm::DenseMap<Name, func::FuncOp> outlined;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    restoreValueInfo(function);
+    if (function->hasAttr(kModuleAttr))
+      outlined[{function->getAttr("onnx.function_domain"),
+                function->getAttr("onnx.function_name")}] = function;
+  }
+  if (outlined.empty())
+    return;
+  SmallVector<std::pair<Operation *, func::FuncOp>> nodes;
+  module->walk([&](Operation *op) {
+    if (op->getName().getStringRef() != "onnx.Custom")
+      return;
+    auto callee = outlined.lookup(
+        {op->getAttr("domain_name"), op->getAttr("function_name")});
+    if (!callee)
+      return;
+    if (callee.getArgumentTypes() == op->getOperandTypes() &&
+        callee.getResultTypes() == op->getResultTypes())
+      nodes.push_back({op, callee});
+    else
+      emitWarning(loc) << "node '" << getNodeName(op)
+                       << "' calls the outlined function '"
+                       << callee.getSymName()
+                       << "' with other operands or results than it has; it "
+                          "stays a node";
+  });
+  for (auto [node, callee] : nodes)
+    makeCall(node, callee);
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+/// Says what is left out: nothing gets lost without a word.
+void TagReader::report(Location loc) {
+  if (!brokenTree.empty())
+    emitWarning(loc) << "the module tree in the model's metadata is broken: "
+                     << brokenTree << "; its tags are left out";
+  else if (withoutTree)
+    emitWarning(loc) << withoutTree
+                     << " nodes and tensors have tags, but the model has no "
+                        "module tree ('htp.hierarchy'); they are left out";
+  if (brokenRecords)
+    emitWarning(loc) << brokenRecords
+                     << " notes of --htp-outline are broken and left out: "
+                        "--htp-inline cannot give back the model as it was";
+  if (!unknownKeys.empty())
+    emitWarning(loc) << "metadata under keys of HTP's that it does not know "
+                        "are left out: "
+                     << llvm::join(unknownKeys, ", ");
+}
+
+void TagReader::finish(mlir::ModuleOp module, Location loc) {
+  if (tree) {
+    HierarchyOp hierarchy = toIR(*tree, module);
+    if (torchNN)
+      keepTorchNN(hierarchy, true);
+    restoreCalls(module, loc);
+  }
+  report(loc);
+}
+
+std::unique_ptr<MetadataSink> readTags(MLIRContext *context) {
+  return std::make_unique<TagReader>(context);
+}
+
+} // namespace htp

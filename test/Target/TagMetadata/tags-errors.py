@@ -1,0 +1,82 @@
+# RUN: %python %s %t && cd %t
+# RUN: htp-opt broken-tree.onnx --htp-strip -o stripped.onnx 2>&1 | FileCheck %s --check-prefix=TREE
+# RUN: cmp plain.onnx stripped.onnx
+# RUN: not htp-opt broken-tree.onnx --htp-verify-tags 2>&1 | FileCheck %s --check-prefix=NO-TREE
+# RUN: htp-opt no-tree.onnx 2>&1 | FileCheck %s --check-prefix=MISSING
+# RUN: htp-opt forged.onnx 2>&1 | FileCheck %s --check-prefix=FORGED
+# RUN: htp-opt deep.onnx 2>&1 | FileCheck %s --check-prefix=DEEP
+# RUN: htp-opt misfit.onnx --htp-inline 2>&1 | FileCheck %s --check-prefix=MISFIT
+# RUN: htp-opt own-notes.onnx --htp-strip --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=OWN
+
+"""Tagged files that someone changed. Nothing crashes, nothing is left out without a word, and what HTP wrote is no evidence."""
+
+import sys
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+TREE = """{"modules": [
+  {"path": "", "class": "Net", "qualified": "demo.Net", "torch_nn": false, "calls": 1, "parameters": []},
+  {"path": "act", "class": "Act", "qualified": "demo.Act", "torch_nn": false, "calls": 1, "parameters": []}]}"""
+
+
+def annotate(message, **entries):
+    for key, value in entries.items():
+        message.metadata_props.add(key=key.replace("__", "."), value=value)
+
+
+def model(tree=None, **notes):
+    node = helper.make_node("Relu", ["x"], ["y"], name="relu")
+    annotate(node, **notes)
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    graph = helper.make_graph([node], "g", values[:1], values[1:])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    if tree is not None:
+        annotate(made, htp__hierarchy=tree)
+    return made
+
+
+def outlined(results):
+    """A call of an outlined function that has one result."""
+    made = model(TREE)
+    call = made.graph.node[0]
+    call.op_type, call.domain = "Act", "htp.Net"
+    call.output.extend(f"more{i}" for i in range(1, results))
+    body = [helper.make_node("Relu", ["a"], ["b"])]
+    function = helper.make_function("htp.Net", "Act", ["a"], ["b"], body, [helper.make_opsetid("", 17)])
+    annotate(function, htp__module="act")
+    made.functions.append(function)
+    made.opset_import.append(helper.make_opsetid("htp.Net", 1))
+    return made
+
+
+folder = Path(sys.argv[1])
+folder.mkdir(exist_ok=True)
+TAG = {"htp__tag": "/Net/Act", "htp__scope": "act"}
+files = {
+    "plain": model(),
+    # TREE: warning: the module tree in the model's metadata is broken: missing, expected array at hierarchy.modules; its tags are left out
+    # NO-TREE: error: has no module tree (htp.hierarchy): run --htp-tag
+    "broken-tree": model("{}", **TAG),
+    # MISSING: warning: 1 nodes and tensors have tags, but the model has no module tree ('htp.hierarchy'); they are left out
+    # MISSING-NOT: htp.tag
+    "no-tree": model(**TAG),
+    # FORGED: warning: metadata under keys of HTP's that it does not know are left out: htp.future
+    # FORGED: htp.tag = #htp.tag<"act", evidence = "name", confidence = 0.0, contexts = [#htp.context<"", confidence = 0.0>]>
+    "forged": model(
+        TREE, htp__confidence="nan", htp__call="-7", htp__evidence="name", htp__future="1",
+        htp__contexts='[{"scope": "", "confidence": 1e99}, 3]', **TAG,
+    ),  # fmt: skip
+    # A parser that is recursive must not be fed what has no bottom.
+    # DEEP: warning: 2 notes of --htp-outline are broken and left out
+    "deep": model(TREE, htp__order='{"mlir":"' + "[" * 20000 + '"}', htp__originals="[" * 20000, **TAG),
+    # MISFIT: warning: node 'relu' calls the outlined function 'Act' with other operands or results than it has; it stays a node
+    "misfit": outlined(results=2),
+    # OWN-NOT: htp.module @act
+    "own-notes": model(
+        TREE, htp__added="pkg.torch.onnx.name_scopes", pkg__torch__onnx__name_scopes="['', 'act', 'relu']", **TAG
+    ),  # fmt: skip
+}
+for name, made in files.items():
+    onnx.save(made, folder / f"{name}.onnx")
