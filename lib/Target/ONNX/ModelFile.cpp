@@ -65,6 +65,14 @@ static bool parseRope(::onnx::ModelProto &model, const wire::Rope &rope) {
   return model.ParseFromZeroCopyStream(&whole);
 }
 
+static google::protobuf::ArenaOptions inBlocks() {
+  google::protobuf::ArenaOptions options;
+  options.max_block_size = 1 << 20;
+  return options;
+}
+
+ModelFile::ModelFile() : messages(inBlocks()) {}
+
 Expected<std::shared_ptr<ModelFile>> ModelFile::open(StringRef path) {
   auto mapping = FileMapping::open(path);
   if (!mapping)
@@ -98,7 +106,8 @@ ModelFile::parse(std::shared_ptr<ModelFile> file, StringRef bytes) {
       bytes, kMinSpan, [&](StringRef tensor, wire::Rope &rope) {
         return takeRawData(tensor, rope, file->spans);
       });
-  file->proto = std::make_unique<::onnx::ModelProto>();
+  file->proto = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(
+      &file->messages);
   if (!rope || !parseRope(*file->proto, *rope)) {
     std::string fault = wire::diagnose(bytes);
     return refuse(fault.empty() ? "protobuf cannot parse it" : fault);

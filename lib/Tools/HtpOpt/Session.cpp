@@ -215,7 +215,8 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
     reportError(toString(file.takeError()));
     return nullptr;
   }
-  if (Error error = checkExternalData((*file)->model(), *data)) {
+  modelFile = *file;
+  if (Error error = checkExternalData(modelFile->model(), *data)) {
     reportError(options.input + ": " + toString(std::move(error)));
     return nullptr;
   }
@@ -223,7 +224,8 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
   ImportOptions importOptions;
   std::unique_ptr<MetadataSink> tags = readTags(&context);
   importOptions.metadata = tags.get();
-  OwningOpRef<ModuleOp> module = importModel(*file, &context, importOptions);
+  OwningOpRef<ModuleOp> module =
+      importModel(modelFile, &context, importOptions);
   return OwningOpRef<Operation *>(module.release());
 }
 

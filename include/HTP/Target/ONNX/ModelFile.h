@@ -19,6 +19,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <google/protobuf/arena.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,7 +67,7 @@ public:
   llvm::StringRef directory() const { return folder; }
 
 private:
-  ModelFile() = default;
+  ModelFile();
   static llvm::Expected<std::shared_ptr<ModelFile>>
   parse(std::shared_ptr<ModelFile> file, llvm::StringRef bytes);
   std::optional<size_t> span(const ::onnx::TensorProto &tensor) const;
@@ -76,7 +77,9 @@ private:
   // The bytes that the spans point into: one of the two.
   std::unique_ptr<FileMapping> mapping;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  std::unique_ptr<::onnx::ModelProto> proto;
+  /// Millions of small messages: made and given back in blocks.
+  google::protobuf::Arena messages;
+  ::onnx::ModelProto *proto = nullptr;
   std::vector<llvm::ArrayRef<char>> spans;
 };
 

@@ -6,6 +6,7 @@
 #define HTP_TOOLS_HTPOPT_SESSION_H
 
 #include "HTP/Support/ExternalData.h"
+#include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Target/TagMetadata.h"
 #include "HTP/Tools/HtpOpt/Format.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
@@ -80,6 +81,8 @@ private:
   std::shared_ptr<llvm::SourceMgr> sourceMgr;
   std::unique_ptr<llvm::MemoryBuffer> input;
   Format inputFormat = Format::Text;
+  /// An ONNX input, kept to the end: giving it back would take time.
+  std::shared_ptr<ModelFile> modelFile;
   /// The data files beside the input.
   std::shared_ptr<ExternalData> data;
   /// Resources of the input that no dialect claims, passed through.
