@@ -100,6 +100,7 @@ def suites(build: Path) -> dict:
         "ruff": lambda: check([BIN / "ruff", "check", "--quiet", "."]),
         "mypy": lambda: check([BIN / "mypy"]),
         "docs": lambda: check([ROOT / "scripts/docs.sh", "--check"]),
+        "layers": lambda: check([BIN / "python", ROOT / "scripts/check_layers.py"]),
         "unit": lambda: junit(
             [
                 BIN / "ctest",

@@ -130,8 +130,9 @@ static Expected<Entry> find(StringRef file, std::launch when) {
       file.str(), status.getSize(),
       status.getLastModificationTime().time_since_epoch().count());
 
-  static std::mutex mutex;
-  static std::map<decltype(key), Entry> cache;
+  // Never destroyed: a thread may still use it when statics go.
+  static auto &mutex = *new std::mutex;
+  static auto &cache = *new std::map<decltype(key), Entry>;
   std::lock_guard<std::mutex> lock(mutex);
   Entry &entry = cache[key];
   if (!entry.trace.valid())
@@ -139,11 +140,19 @@ static Expected<Entry> find(StringRef file, std::launch when) {
   return entry;
 }
 
-void prefetchTrace(StringRef file) {
+TracePrefetch::TracePrefetch(StringRef file) {
   if (parallel::strategy.ThreadsRequested == 1)
     return;
-  // Who needs the trace will hear of the error.
-  consumeError(find(file, std::launch::async).takeError());
+  auto entry = find(file, std::launch::async);
+  if (entry)
+    wait = [program = entry->program] { program.wait(); };
+  else // Who needs the trace will hear of it.
+    consumeError(entry.takeError());
+}
+
+TracePrefetch::~TracePrefetch() {
+  if (wait)
+    wait();
 }
 
 Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {

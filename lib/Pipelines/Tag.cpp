@@ -2,7 +2,6 @@
 
 #include "HTP/Pipelines/Pipelines.h"
 
-#include "HTP/Hierarchy/Trace.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -21,7 +20,6 @@ void htp::buildTagPipeline(OpPassManager &pm,
     pm.addPass(createHTPAlignReference(align));
   }
   if (!options.trace.empty()) {
-    prefetchTrace(options.trace);
     HTPAlignTraceOptions align;
     align.trace = options.trace;
     align.force = options.force;

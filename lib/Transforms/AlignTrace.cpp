@@ -6,6 +6,7 @@
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/TraceProgram.h"
 #include "HTP/Transforms/Passes.h"
+#include "HTP/Transforms/TraceReader.h"
 
 #include "Evidence/AlignedTags.h"
 
@@ -31,8 +32,10 @@ static void setParameters(AlignedTags &tags, mlir::ModuleOp module) {
   hierarchy->removeAttr(kMatchedAttr);
 }
 
-struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
+struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace>, TraceReader {
   using HTPAlignTraceBase::HTPAlignTraceBase;
+
+  StringRef traceFile() const override { return trace.getValue(); }
 
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();

@@ -19,6 +19,7 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Support/Parallel.h"
 #include "HTP/Transforms/Passes.h"
+#include "HTP/Transforms/TraceReader.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -121,8 +122,11 @@ static void dropParameters(mlir::ModuleOp module) {
 }
 
 namespace {
-struct AttachHierarchy : htp::impl::HTPAttachHierarchyBase<AttachHierarchy> {
+struct AttachHierarchy : htp::impl::HTPAttachHierarchyBase<AttachHierarchy>,
+                         TraceReader {
   using HTPAttachHierarchyBase::HTPAttachHierarchyBase;
+
+  StringRef traceFile() const override { return trace.getValue(); }
 
   void runOnOperation() override;
 

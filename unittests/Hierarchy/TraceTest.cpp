@@ -217,7 +217,9 @@ TEST(Trace, FileIsReadOnce) {
     ASSERT_FALSE(code);
   };
   write(traceWith("[]"));
-  prefetchTrace(file);
+  {
+    TracePrefetch ahead(file);
+  }
   auto first = llvm::cantFail(loadTrace(file));
   EXPECT_TRUE(first->tree.contains("fc"));
   EXPECT_EQ(llvm::cantFail(loadTrace(file)), first);
@@ -228,12 +230,16 @@ TEST(Trace, FileIsReadOnce) {
   // A changed file is another file; what is wrong with it is said when it is
   // needed.
   write("[]");
-  prefetchTrace(file);
+  {
+    TracePrefetch ahead(file);
+  }
   EXPECT_EQ(llvm::toString(loadTrace(file).takeError()),
             ("'" + file + "': expected object when parsing trace").str());
   EXPECT_EQ(llvm::toString(loadTraceProgram(file).takeError()),
             ("'" + file + "': expected object when parsing trace").str());
-  prefetchTrace("nowhere.json");
+  {
+    TracePrefetch ahead("nowhere.json");
+  }
   EXPECT_EQ(llvm::toString(loadTrace("nowhere.json").takeError()),
             "'nowhere.json': No such file or directory");
 }

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
 
+#include <functional>
 #include <memory>
 
 namespace htp {
@@ -96,10 +97,19 @@ void forEachOp(llvm::ArrayRef<TraceOp> ops,
 /// share one trace.
 llvm::Expected<std::shared_ptr<const Trace>> loadTrace(llvm::StringRef file);
 
-/// Begins to read a trace and to make a program of it (TraceProgram.h) in the
-/// background, for who asks for them later, where llvm::parallel::strategy
-/// allows a second thread.
-void prefetchTrace(llvm::StringRef file);
+/// Reads a trace and makes a program of it (TraceProgram.h) in the background,
+/// while a program does something else; loadTrace then waits for the rest.
+/// Nothing happens where llvm::parallel::strategy allows one thread only.
+class TracePrefetch {
+public:
+  explicit TracePrefetch(llvm::StringRef file);
+  TracePrefetch(TracePrefetch &&) = default;
+  /// Waits: no thread outlives whoever began it.
+  ~TracePrefetch();
+
+private:
+  std::function<void()> wait;
+};
 
 } // namespace htp
 

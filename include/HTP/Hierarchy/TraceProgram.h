@@ -26,7 +26,7 @@ private:
 };
 
 /// The program of the trace that loadTrace reads from `file`, made once per
-/// process; in the background after prefetchTrace.
+/// process; in the background by a TracePrefetch.
 llvm::Expected<std::shared_ptr<const TraceProgram>>
 loadTraceProgram(llvm::StringRef file);
 

@@ -3,10 +3,12 @@
 #include "HTP/Tools/HtpOpt/Session.h"
 
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
+#include "HTP/Hierarchy/Trace.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
+#include "HTP/Transforms/TraceReader.h"
 
 #include "mlir/Debug/CLOptionsSetup.h"
 #include "mlir/Dialect/IRDL/IR/IRDL.h"
@@ -14,6 +16,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Remark/RemarkStreamer.h"
 #include "mlir/Tools/ParseUtilities.h"
@@ -21,6 +24,8 @@
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <deque>
 
 using namespace llvm;
 using namespace mlir;
@@ -157,6 +162,18 @@ static bool hasWorkForThreads(Operation *op) {
          llvm::hasNItemsOrMore(module.getOps<FunctionOpInterface>(), 2);
 }
 
+/// Begins to read the traces that passes will ask for.
+static std::deque<TracePrefetch>
+readTracesAhead(std::optional<PassManager> &passes) {
+  std::deque<TracePrefetch> ahead;
+  if (passes)
+    for (Pass &pass : passes->getPasses())
+      if (auto *reader = dynamic_cast<TraceReader *>(&pass))
+        if (StringRef file = reader->traceFile(); !file.empty())
+          ahead.emplace_back(file);
+  return ahead;
+}
+
 LogicalResult Session::process(MLIRContext &context) {
   DefaultTimingManager timingManager;
   applyDefaultTimingManagerCLOptions(timingManager);
@@ -176,6 +193,7 @@ LogicalResult Session::process(MLIRContext &context) {
       failed(buildPasses(OperationName(ModuleOp::getOperationName(), &context),
                          timing, passes)))
     return failure();
+  std::deque<TracePrefetch> ahead = readTracesAhead(passes);
   context.disableMultithreading();
   TimingScope reading = timing.nest("Read");
   op = read(context);
