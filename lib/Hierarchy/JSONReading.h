@@ -12,6 +12,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
+
 namespace htp::reading {
 
 using llvm::StringLiteral;
@@ -63,10 +65,15 @@ inline bool getText(const JSONObject &object, StringLiteral key,
          reject(path.field(key), "expected text, found \"\"");
 }
 
+/// Numbers in a file have a range: they become indices and sizes of tables.
+inline constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
+inline constexpr int64_t kMostCalls = 1 << 20;
+inline constexpr int64_t kMostElements = int64_t(1) << 48;
+
 inline bool getCount(const JSONValue &value, int64_t &result, Path path) {
   std::optional<int64_t> number = value.getAsInteger();
-  if (!number || *number < 0)
-    return reject(path, "expected integer that is not negative");
+  if (!number || *number < 0 || *number > kMostCount)
+    return reject(path, "expected integer from 0 to 2147483647");
   result = *number;
   return true;
 }
@@ -77,6 +84,15 @@ inline bool getCount(const JSONObject &object, StringLiteral key, bool required,
   if (!value)
     return !required || reject(path.field(key), "missing, expected integer");
   return getCount(*value, result, path.field(key));
+}
+
+/// Which call of a module, or how many there are.
+inline bool getCalls(const JSONObject &object, StringLiteral key,
+                     int64_t &result, Path path) {
+  if (!getCount(object, key, /*required=*/true, result, path))
+    return false;
+  return result <= kMostCalls ||
+         reject(path.field(key), "expected integer from 0 to 1048576");
 }
 
 inline bool getHash(const JSONObject &object, StringLiteral key,
@@ -108,7 +124,7 @@ inline bool getShape(const JSONValue &value, Shape &shape, Path path) {
     std::optional<int64_t> number = size.getAsInteger();
     if (size.kind() == JSONValue::Kind::Null)
       number = kDynamicSize;
-    else if (!number || *number < 0)
+    else if (!number || *number < 0 || *number > kMostElements)
       return reject(path.index(index),
                     "expected integer that is not negative, or null");
     shape.push_back(*number);

@@ -158,7 +158,7 @@ bool Reader::readOp(const JSONValue &value, TraceOp &op, Path path) {
   StringRef module;
   if (!object || !getText(*object, "kind", op.kind, path) ||
       !getView(*object, "module", true, module, path) ||
-      !getCount(*object, "call", true, op.call, path) ||
+      !getCalls(*object, "call", op.call, path) ||
       !readAll(*object, "inputs", true, op.inputs, path,
                &Reader::readArgument) ||
       !readAll(*object, "blocks", false, op.blocks, path, &Reader::readBlock) ||

@@ -10,6 +10,7 @@
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 
 #include <future>
 #include <map>
@@ -52,10 +53,12 @@ static Expected<Trace> traceArchive(StringRef archive) {
           sys::fs::createTemporaryFile("htp-trace", "json", output))
     return createStringError("no temporary file: " + code.message());
   FileRemover removeOutput(output);
+  sys::RemoveFileOnSignal(output);
   if (std::error_code code =
           sys::fs::createTemporaryFile("htp-trace", "txt", messages))
     return createStringError("no temporary file: " + code.message());
   FileRemover removeMessages(messages);
+  sys::RemoveFileOnSignal(messages);
 
   std::string problem;
   int status = sys::ExecuteAndWait(

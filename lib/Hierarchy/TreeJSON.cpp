@@ -52,7 +52,7 @@ static bool readModule(const JSONValue &value, Module &module, Path path) {
   if (!object || !getString(*object, "path", true, module.path, path) ||
       !getString(*object, "class", true, module.className, path) ||
       !getString(*object, "qualified", true, module.qualified, path) ||
-      !getCount(*object, "calls", true, module.calls, path))
+      !getCalls(*object, "calls", module.calls, path))
     return false;
   const JSONValue *torchNN = object->get("torch_nn");
   std::optional<bool> flag =

@@ -103,8 +103,15 @@ TEST(Trace, RejectsWhatTheSchemaRejects) {
   EXPECT_EQ(op(R"({"constant": [1]})"),
             "expected null, boolean, number or string at "
             "trace.ops[0].inputs[0].constant");
-  EXPECT_EQ(op(R"({"value": -1})"), "expected integer that is not negative at "
+  EXPECT_EQ(op(R"({"value": -1})"), "expected integer from 0 to 2147483647 at "
                                     "trace.ops[0].inputs[0].value");
+  EXPECT_EQ(op(R"({"value": 9223372036854775807})"), op(R"({"value": -1})"));
+  for (std::string call : {"1048577", "2147483647"})
+    EXPECT_EQ(errorOf(traceWith(
+                  R"([{"kind": "a", "module": "", "inputs": [], "outputs": [],
+                       "call": )" +
+                  call + "}]")),
+              "expected integer from 0 to 1048576 at trace.ops[0].call");
   EXPECT_EQ(errorOf(traceWith(R"([{"kind": "", "module": ""}])")),
             "expected text, found \"\" at trace.ops[0].kind");
   EXPECT_EQ(errorOf(traceWith(R"([{"kind": "a", "module": ""}])")),
@@ -120,6 +127,8 @@ TEST(Trace, RejectsWhatTheSchemaRejects) {
   EXPECT_EQ(parameter("[2, 3]", "[2, -1]"),
             "expected integer that is not negative, or null at "
             "trace.modules[1].parameters[0].shape[1]");
+  EXPECT_EQ(parameter("[2, 3]", "[2, 9007199254740993000]"),
+            parameter("[2, 3]", "[2, -1]"));
   EXPECT_EQ(parameter("\"parameter\"", "\"thing\""),
             "expected \"parameter\", \"buffer\" or \"constant\" at "
             "trace.modules[1].parameters[0].kind");

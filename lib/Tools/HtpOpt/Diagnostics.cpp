@@ -31,8 +31,28 @@ static std::string readable(StringRef text) {
   return result;
 }
 
+/// The same with names that nobody would read shortened: a word of 100,000
+/// characters buries the message.
+static std::string readableMessage(StringRef text) {
+  constexpr size_t kMost = 400, kKept = 150;
+  std::string result;
+  while (!text.empty()) {
+    size_t end = std::min(text.find_first_of(" \n"), text.size());
+    StringRef word = text.take_front(end);
+    if (word.size() > kMost)
+      result += readable(word.take_front(kKept)) + "… (" +
+                std::to_string(word.size()) + " characters) …" +
+                readable(word.take_back(kKept));
+    else
+      result += readable(word);
+    result += text.substr(end, 1);
+    text = text.drop_front(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
 void htp::reportError(const Twine &message) {
-  WithColor::error(errs()) << readable(message.str()) << "\n";
+  WithColor::error(errs()) << readableMessage(message.str()) << "\n";
 }
 
 /// The name of the node or tensor that a location stands for; the first one
@@ -80,8 +100,8 @@ void ModelDiagnosticHandler::print(Diagnostic &diagnostic) {
   raw_ostream &os = printSeverity(diagnostic.getSeverity());
   // Many messages name the node themselves.
   if (!name.empty() && !StringRef(message).contains(name))
-    os << "at \"" << readable(name) << "\": ";
-  os << readable(message) << "\n";
+    os << "at \"" << readableMessage(name) << "\": ";
+  os << readableMessage(message) << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);
 }

@@ -7,7 +7,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
+#include <chrono>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,13 +20,56 @@ static Error cannotWrite(StringRef path, const Twine &why) {
   return createStringError("cannot write '" + path + "': " + why);
 }
 
-/// The file that a chain of symbolic links leads to: renaming onto the link
-/// itself would replace the link.
-static std::string followLinks(StringRef path) {
+/// The one name of a file, whatever way a path spells it. Links are followed:
+/// renaming onto a link would replace the link. A file that is not there yet is
+/// named after its folder.
+static std::string canonicalPath(StringRef path) {
   SmallString<128> real;
-  if (sys::fs::real_path(path, real))
+  if (!sys::fs::real_path(path, real))
+    return real.str().str();
+  StringRef folder = sys::path::parent_path(path);
+  if (sys::fs::real_path(folder.empty() ? "." : folder, real))
     return path.str();
+  sys::path::append(real, sys::path::filename(path));
   return real.str().str();
+}
+
+/// A temporary file is locked as long as its run lives: one that can be locked
+/// was left by a run that was killed. A younger one may be about to be locked.
+static void removeLeftovers(StringRef target) {
+  constexpr auto kYoung = std::chrono::seconds(10);
+  std::string prefix = (sys::path::filename(target) + ".tmp-").str();
+  StringRef folder = sys::path::parent_path(target);
+  std::error_code error;
+  for (sys::fs::directory_iterator entry(folder.empty() ? "." : folder, error),
+       end;
+       !error && entry != end; entry.increment(error)) {
+    sys::fs::file_status status;
+    if (!sys::path::filename(entry->path()).starts_with(prefix) ||
+        sys::fs::status(entry->path(), status) ||
+        !sys::fs::is_regular_file(status) ||
+        std::chrono::system_clock::now() - status.getLastModificationTime() <
+            kYoung)
+      continue;
+    int fd = ::open(entry->path().c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+      continue;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+      sys::fs::remove(entry->path());
+    ::close(fd);
+  }
+}
+
+/// Gives a file that replaces another the mode and the owner of that one, as
+/// far as this user may.
+static void takeOverOwner(int fd, StringRef target) {
+  struct stat status;
+  if (stat(target.str().c_str(), &status) != 0)
+    return;
+  // The owner first: to change it takes away some bits of the mode.
+  if (fchown(fd, status.st_uid, status.st_gid) != 0)
+    errno = 0;
+  fchmod(fd, status.st_mode & 07777);
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,9 +137,11 @@ Expected<OutputFile *> OutputFiles::open(StringRef path) {
   bool exists = path != "-" && !sys::fs::status(path, status);
   if (exists && sys::fs::is_directory(status))
     return cannotWrite(path, "is a directory");
+  if (path != "-" && !exists && sys::fs::is_symlink_file(path))
+    return cannotWrite(path, "is a link to a file that does not exist");
   // A device, a pipe: nothing to rename onto.
   bool direct = path == "-" || (exists && !sys::fs::is_regular_file(status));
-  file->target = direct ? path.str() : followLinks(path);
+  file->target = direct ? path.str() : canonicalPath(path);
   if (isTarget(file->target))
     return cannotWrite(path, "it is the target of another output too");
 
@@ -110,16 +157,26 @@ Expected<OutputFile *> OutputFiles::open(StringRef path) {
   } else {
     if (exists && sys::fs::access(file->target, sys::fs::AccessMode::Write))
       return cannotWrite(path, "permission denied");
+    removeLeftovers(file->target);
     auto temporary = sys::fs::TempFile::create(file->target + ".tmp-%%%%%%%%");
     if (!temporary)
       return cannotWrite(path, toString(temporary.takeError()));
     file->temporary = std::move(*temporary);
     file->fd = file->temporary->FD;
+    flock(file->fd, LOCK_EX | LOCK_NB);
+    if (exists)
+      takeOverOwner(file->fd, file->target);
     file->stream =
         std::make_unique<raw_fd_ostream>(file->fd, /*shouldClose=*/false);
   }
   files.push_back(std::move(file));
   return files.back().get();
+}
+
+Error OutputFiles::refuse(StringRef path, const Twine &what) const {
+  if (!isTarget(canonicalPath(path)))
+    return Error::success();
+  return cannotWrite(path, "it is " + what);
 }
 
 Error OutputFiles::commit() {
@@ -139,7 +196,7 @@ Error OutputFiles::commit() {
 
 /// Copies the parts of a file that hold data and leaves its holes as holes; the
 /// kernel clones blocks instead of copying them where the file system can.
-/// The time of modification comes along: it tells an unchanged copy later.
+/// The time of modification comes along.
 static bool copyContents(int source, int target) {
   struct stat status;
   if (fstat(source, &status) != 0 || ftruncate(target, status.st_size) != 0)
@@ -172,17 +229,13 @@ static bool copyContents(int source, int target) {
 }
 
 /// Whether two files have the same contents. Equal size and time of
-/// modification are enough, as for make and rsync: a data file can be larger
-/// than memory.
+/// modification prove nothing: files that one program unpacks share both.
 static bool sameContents(StringRef one, StringRef other) {
   struct stat first, second;
   if (stat(one.str().c_str(), &first) || stat(other.str().c_str(), &second) ||
       first.st_size != second.st_size)
     return false;
   if (first.st_dev == second.st_dev && first.st_ino == second.st_ino)
-    return true;
-  if (first.st_mtim.tv_sec == second.st_mtim.tv_sec &&
-      first.st_mtim.tv_nsec == second.st_mtim.tv_nsec)
     return true;
   auto left = MemoryBuffer::getFile(one, false, false);
   auto right = MemoryBuffer::getFile(other, false, false);
@@ -209,8 +262,16 @@ Error OutputFiles::addLink(StringRef source, StringRef target, bool &linked) {
 }
 
 Error OutputFiles::addCopy(StringRef source, StringRef target, bool hardLink) {
-  if (isTarget(followLinks(target)) || isTarget(target))
-    return Error::success(); // Several models with the same data.
+  std::string canonical = canonicalPath(target);
+  if (copies.contains(canonical)) // Several models with the same data.
+    return copies.lookup(canonical) == canonicalPath(source)
+               ? Error::success()
+               : cannotWrite(target, "another data file goes there too");
+  if (isTarget(canonical))
+    return cannotWrite(target, "it is the target of another output, and the "
+                               "model needs the data of '" +
+                                   source + "' there");
+  copies[canonical] = canonicalPath(source);
   if (sys::fs::exists(target)) {
     if (sameContents(source, target))
       return Error::success();

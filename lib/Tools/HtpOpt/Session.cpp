@@ -70,10 +70,41 @@ LogicalResult Session::openOutputs() {
   return success();
 }
 
+/// Outputs that would destroy what this run reads. The model itself may be
+/// replaced by -o: that is how a file is tagged in place.
+Error Session::checkOutputs(ArrayRef<std::string> traces) {
+  for (StringRef trace : traces)
+    if (Error error = outputs.refuse(trace, "the trace"))
+      return error;
+  for (const SessionOptions::Side &side : options.sides)
+    if (side.path != "-" && sys::fs::equivalent(side.path, options.input))
+      return createStringError("cannot write '" + side.path +
+                               "': it is the input");
+  return Error::success();
+}
+
+/// The same for data files, which are known when the model has been read.
+Error Session::checkDataFiles() {
+  for (const std::string &location : externalLocations(modelFile->model()))
+    if (Expected<std::string> path = data->resolve(location)) {
+      if (Error error = outputs.refuse(*path, "a data file of the model"))
+        return error;
+    } else {
+      consumeError(path.takeError()); // The import has said what is wrong.
+    }
+  return Error::success();
+}
+
 static Expected<std::unique_ptr<MemoryBuffer>> openInput(StringRef path) {
   if (sys::fs::is_directory(path))
     return createStringError("cannot read '" + path +
                              "': is a directory, expected a file");
+  sys::fs::file_status status;
+  if (path != "-" && !sys::fs::status(path, status) &&
+      (status.type() == sys::fs::file_type::character_file ||
+       status.type() == sys::fs::file_type::block_file))
+    return createStringError("cannot read '" + path +
+                             "': is a device, expected a file");
   auto buffer = MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
                                              /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -162,16 +193,15 @@ static bool hasWorkForThreads(Operation *op) {
          llvm::hasNItemsOrMore(module.getOps<FunctionOpInterface>(), 2);
 }
 
-/// Begins to read the traces that passes will ask for.
-static std::deque<TracePrefetch>
-readTracesAhead(std::optional<PassManager> &passes) {
-  std::deque<TracePrefetch> ahead;
+/// The traces that passes will ask for.
+static SmallVector<std::string> traceFiles(std::optional<PassManager> &passes) {
+  SmallVector<std::string> files;
   if (passes)
     for (Pass &pass : passes->getPasses())
       if (auto *reader = dynamic_cast<TraceReader *>(&pass))
         if (StringRef file = reader->traceFile(); !file.empty())
-          ahead.emplace_back(file);
-  return ahead;
+          files.push_back(file.str());
+  return files;
 }
 
 LogicalResult Session::process(MLIRContext &context) {
@@ -193,7 +223,10 @@ LogicalResult Session::process(MLIRContext &context) {
       failed(buildPasses(OperationName(ModuleOp::getOperationName(), &context),
                          timing, passes)))
     return failure();
-  std::deque<TracePrefetch> ahead = readTracesAhead(passes);
+  SmallVector<std::string> traces = traceFiles(passes);
+  if (Error error = checkOutputs(traces))
+    return report(std::move(error));
+  std::deque<TracePrefetch> ahead(traces.begin(), traces.end());
   context.disableMultithreading();
   TimingScope reading = timing.nest("Read");
   op = read(context);
@@ -236,6 +269,10 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
   modelFile = *file;
   if (Error error = checkExternalData(modelFile->model(), *data)) {
     reportError(options.input + ": " + toString(std::move(error)));
+    return nullptr;
+  }
+  if (Error error = checkDataFiles()) {
+    reportError(toString(std::move(error)));
     return nullptr;
   }
   // The import verifies what it makes.

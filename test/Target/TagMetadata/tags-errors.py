@@ -44,7 +44,9 @@ def outlined(results):
     call.op_type, call.domain = "Act", "htp.Net"
     call.output.extend(f"more{i}" for i in range(1, results))
     body = [helper.make_node("Relu", ["a"], ["b"])]
-    function = helper.make_function("htp.Net", "Act", ["a"], ["b"], body, [helper.make_opsetid("", 17)])
+    function = helper.make_function(
+        "htp.Net", "Act", ["a"], ["b"], body, [helper.make_opsetid("", 17)]
+    )
     annotate(function, htp__module="act")
     made.functions.append(function)
     made.opset_import.append(helper.make_opsetid("htp.Net", 1))
@@ -65,17 +67,27 @@ files = {
     # FORGED: warning: metadata under keys of HTP's that it does not know are left out: htp.future
     # FORGED: htp.tag = #htp.tag<"act", evidence = "name", confidence = 0.0, contexts = [#htp.context<"", confidence = 0.0>]>
     "forged": model(
-        TREE, htp__confidence="nan", htp__call="-7", htp__evidence="name", htp__future="1",
-        htp__contexts='[{"scope": "", "confidence": 1e99}, 3]', **TAG,
+        TREE,
+        htp__confidence="nan",
+        htp__call="-7",
+        htp__evidence="name",
+        htp__future="1",
+        htp__contexts='[{"scope": "", "confidence": 1e99}, 3]',
+        **TAG,
     ),  # fmt: skip
     # A parser that is recursive must not be fed what has no bottom.
     # DEEP: warning: 2 notes of --htp-outline are broken and left out
-    "deep": model(TREE, htp__order='{"mlir":"' + "[" * 20000 + '"}', htp__originals="[" * 20000, **TAG),
+    "deep": model(
+        TREE, htp__order='{"mlir":"' + "[" * 20000 + '"}', htp__originals="[" * 20000, **TAG
+    ),
     # MISFIT: warning: node 'relu' calls the outlined function 'Act' with other operands or results than it has; it stays a node
     "misfit": outlined(results=2),
     # OWN-NOT: htp.module @act
     "own-notes": model(
-        TREE, htp__added="pkg.torch.onnx.name_scopes", pkg__torch__onnx__name_scopes="['', 'act', 'relu']", **TAG
+        TREE,
+        htp__added="pkg.torch.onnx.name_scopes",
+        pkg__torch__onnx__name_scopes="['', 'act', 'relu']",
+        **TAG,
     ),  # fmt: skip
 }
 for name, made in files.items():

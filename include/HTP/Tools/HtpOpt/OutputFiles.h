@@ -5,6 +5,7 @@
 #ifndef HTP_TOOLS_HTPOPT_OUTPUTFILES_H
 #define HTP_TOOLS_HTPOPT_OUTPUTFILES_H
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,6 +57,10 @@ public:
   llvm::Error addCopy(llvm::StringRef source, llvm::StringRef target,
                       bool hardLink);
 
+  /// Fails where an output would replace the file at `path`, which is `what`:
+  /// "the trace". However the two paths are spelled.
+  llvm::Error refuse(llvm::StringRef path, const llvm::Twine &what) const;
+
   /// Gives every file its name. Files that are never committed vanish.
   llvm::Error commit();
 
@@ -65,6 +70,8 @@ private:
   bool isTarget(llvm::StringRef path) const;
 
   std::vector<std::unique_ptr<OutputFile>> files;
+  /// What addCopy has added: the sources, by targets.
+  llvm::StringMap<std::string> copies;
 };
 
 } // namespace htp

@@ -58,6 +58,8 @@ public:
 
 private:
   llvm::LogicalResult openOutputs();
+  llvm::Error checkOutputs(llvm::ArrayRef<std::string> traces);
+  llvm::Error checkDataFiles();
   llvm::LogicalResult process(mlir::MLIRContext &context);
   mlir::OwningOpRef<mlir::Operation *> read(mlir::MLIRContext &context);
   mlir::OwningOpRef<mlir::Operation *> importONNX(mlir::MLIRContext &context);
