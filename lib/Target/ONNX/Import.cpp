@@ -7,11 +7,10 @@
 
 #include "GraphImporter.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
-#include "HTP/Dialect/ONNX/IR/Schema.h"
+#include "TypeInference.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
-#include "onnx/shape_inference/implementation.h"
 
 #include <google/protobuf/arena.h>
 
@@ -21,59 +20,6 @@ using ::onnx::FunctionProto;
 using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
-
-//===----------------------------------------------------------------------===//
-// Shape inference
-//===----------------------------------------------------------------------===//
-
-/// What inference reads of a node. Notes, which are most of a tagged model, are
-/// not copied.
-static void copyForInference(const NodeProto &from, NodeProto &to) {
-  *to.mutable_input() = from.input();
-  *to.mutable_output() = from.output();
-  *to.mutable_attribute() = from.attribute();
-  to.set_name(from.name());
-  to.set_op_type(from.op_type());
-  to.set_domain(from.domain());
-  to.set_overload(from.overload());
-}
-
-/// The same of a graph. Weights are not in it: their bytes are spans of the
-/// file.
-static void copyForInference(const GraphProto &from, GraphProto &to) {
-  *to.mutable_input() = from.input();
-  *to.mutable_output() = from.output();
-  *to.mutable_value_info() = from.value_info();
-  *to.mutable_initializer() = from.initializer();
-  *to.mutable_sparse_initializer() = from.sparse_initializer();
-  to.mutable_node()->Reserve(from.node_size());
-  for (const NodeProto &node : from.node())
-    copyForInference(node, *to.add_node());
-}
-
-/// The model's graph with the types that ONNX infers, in `arena`; null if
-/// inference fails.
-static const GraphProto *inferTypes(const ModelProto &model,
-                                    google::protobuf::Arena &arena,
-                                    Location loc) {
-  auto *copy = google::protobuf::Arena::CreateMessage<ModelProto>(&arena);
-  copy->set_ir_version(model.ir_version());
-  *copy->mutable_opset_import() = model.opset_import();
-  *copy->mutable_functions() = model.functions();
-  copyForInference(model.graph(), *copy->mutable_graph());
-  try {
-    ::onnx::ShapeInferenceOptions options(/*check_type=*/false,
-                                          /*strict_mode=*/0,
-                                          /*data_prop=*/true);
-    ::onnx::shape_inference::InferShapes(*copy, &htp::onnx::schemaRegistry(),
-                                         options);
-    return &copy->graph();
-  } catch (const std::exception &exception) {
-    StringRef reason = exception.what();
-    emitRemark(loc) << "types were not inferred: " << reason.trim();
-    return nullptr;
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Functions

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What inference may cost is looked at first: a small file can ask for more
+// time or memory than there is.
+
+#include "TypeInference.h"
+
+#include "HTP/Dialect/ONNX/IR/Schema.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "onnx/shape_inference/implementation.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace htp;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+using ::onnx::TypeProto;
+
+//===----------------------------------------------------------------------===//
+// The copy
+//===----------------------------------------------------------------------===//
+
+/// What inference reads of a node. Notes, which are most of a tagged model, are
+/// not copied.
+static void copyForInference(const NodeProto &from, NodeProto &to) {
+  *to.mutable_input() = from.input();
+  *to.mutable_output() = from.output();
+  *to.mutable_attribute() = from.attribute();
+  to.set_name(from.name());
+  to.set_op_type(from.op_type());
+  to.set_domain(from.domain());
+  to.set_overload(from.overload());
+}
+
+/// The same of a graph. Weights are not in it: their bytes are spans of the
+/// file.
+static void copyForInference(const GraphProto &from, GraphProto &to) {
+  *to.mutable_input() = from.input();
+  *to.mutable_output() = from.output();
+  *to.mutable_value_info() = from.value_info();
+  *to.mutable_initializer() = from.initializer();
+  *to.mutable_sparse_initializer() = from.sparse_initializer();
+  to.mutable_node()->Reserve(from.node_size());
+  for (const NodeProto &node : from.node())
+    copyForInference(node, *to.add_node());
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How many nodes inference would visit. ONNX infers a function's body anew for
+/// each call: 24 functions, each of which calls the next one twice, are 16
+/// million visits.
+class InferenceCost {
+public:
+  /// More than any model needs; about ten seconds.
+  static constexpr uint64_t kMost = 10'000'000;
+
+  explicit InferenceCost(const ModelProto &model) {
+    for (const FunctionProto &function : model.functions())
+      functions[key(function.domain(), function.name())] = {&function};
+    for (const NodeProto &node : model.graph().node())
+      total = add(total, ofNode(node));
+  }
+
+  bool isTooHigh() const { return total > kMost; }
+
+private:
+  struct Function {
+    const FunctionProto *proto = nullptr;
+    uint64_t cost = 0;
+    bool open = false;
+  };
+
+  static std::string key(StringRef domain, StringRef name) {
+    return (domain + "\n" + name).str();
+  }
+  /// One that is too high stays so, however much is added.
+  static uint64_t add(uint64_t a, uint64_t b) {
+    return std::min(a + b, kMost + 1);
+  }
+  uint64_t ofNode(const NodeProto &node) {
+    uint64_t cost = 1;
+    for (const auto &attribute : node.attribute()) {
+      for (const NodeProto &inner : attribute.g().node())
+        cost = add(cost, ofNode(inner));
+      for (const GraphProto &graph : attribute.graphs())
+        for (const NodeProto &inner : graph.node())
+          cost = add(cost, ofNode(inner));
+    }
+    auto called = functions.find(key(node.domain(), node.op_type()));
+    return called == functions.end() ? cost
+                                     : add(cost, ofFunction(called->second));
+  }
+  uint64_t ofFunction(Function &function) {
+    if (function.cost)
+      return function.cost;
+    if (function.open) // It calls itself: there is no end.
+      return kMost + 1;
+    function.open = true;
+    uint64_t cost = 1;
+    for (const NodeProto &node : function.proto->node())
+      cost = add(cost, ofNode(node));
+    function.open = false;
+    return function.cost = cost;
+  }
+
+  llvm::StringMap<Function> functions;
+  uint64_t total = 0;
+};
+} // namespace
+
+/// Data propagation follows the elements of integer vectors, which are mostly
+/// shapes: one entry for each, known or not. One that is longer is no shape.
+static constexpr int64_t kLongVector = 1 << 16;
+
+static bool isLongVector(const TypeProto &type) {
+  const TypeProto::Tensor &tensor = type.tensor_type();
+  bool isInteger = tensor.elem_type() == TensorProto::INT64 ||
+                   tensor.elem_type() == TensorProto::INT32;
+  return isInteger && tensor.shape().dim_size() == 1 &&
+         tensor.shape().dim(0).dim_value() > kLongVector;
+}
+
+template <typename ValuesT> static bool anyLongVector(const ValuesT &values) {
+  return llvm::any_of(
+      values, [](const auto &value) { return isLongVector(value.type()); });
+}
+
+/// Whether a tensor of a few integers holds a number that could be the length
+/// of a long vector. Those that stand for "to the end" could not.
+static bool holdsLength(const TensorProto &tensor) {
+  auto isLength = [](int64_t value) {
+    return value > kLongVector &&
+           value != std::numeric_limits<int32_t>::max() &&
+           value < std::numeric_limits<int64_t>::max() / 2;
+  };
+  if (tensor.data_type() != TensorProto::INT64)
+    return false;
+  if (llvm::any_of(tensor.int64_data(), isLength))
+    return true;
+  const std::string &bytes = tensor.raw_data();
+  for (size_t at = 0; at + 8 <= std::min<size_t>(bytes.size(), 128); at += 8) {
+    int64_t value;
+    std::memcpy(&value, bytes.data() + at, 8);
+    if (isLength(value))
+      return true;
+  }
+  return false;
+}
+
+/// Whether the graph may have long vectors: a cheap look that most graphs pass.
+static bool mayHaveLongVectors(const GraphProto &graph) {
+  if (anyLongVector(graph.input()) || anyLongVector(graph.value_info()) ||
+      anyLongVector(graph.output()) ||
+      llvm::any_of(graph.initializer(), holdsLength))
+    return true;
+  for (const NodeProto &node : graph.node())
+    for (const auto &attribute : node.attribute())
+      if (holdsLength(attribute.t()) || mayHaveLongVectors(attribute.g()))
+        return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+static void infer(ModelProto &model, bool propagateData) {
+  ::onnx::ShapeInferenceOptions options(/*check_type=*/false,
+                                        /*strict_mode=*/0,
+                                        /*data_prop=*/propagateData);
+  ::onnx::shape_inference::InferShapes(model, &htp::onnx::schemaRegistry(),
+                                       options);
+}
+
+const GraphProto *htp::inferTypes(const ModelProto &model,
+                                  google::protobuf::Arena &arena,
+                                  Location loc) {
+  auto *copy = google::protobuf::Arena::CreateMessage<ModelProto>(&arena);
+  copy->set_ir_version(model.ir_version());
+  *copy->mutable_opset_import() = model.opset_import();
+  if (InferenceCost(model).isTooHigh())
+    emitRemark(loc) << "types of what functions compute were not inferred: "
+                       "their calls of each other are too many, or have no "
+                       "end";
+  else
+    *copy->mutable_functions() = model.functions();
+  copyForInference(model.graph(), *copy->mutable_graph());
+  try {
+    if (mayHaveLongVectors(copy->graph())) {
+      // Types first, which tell how long vectors really are.
+      infer(*copy, /*propagateData=*/false);
+      if (anyLongVector(copy->graph().value_info()) ||
+          anyLongVector(copy->graph().input())) {
+        emitRemark(loc) << "shapes that depend on values were not inferred: a "
+                           "vector of integers has more than "
+                        << kLongVector << " elements";
+        return &copy->graph();
+      }
+    }
+    infer(*copy, /*propagateData=*/true);
+    return &copy->graph();
+  } catch (const std::exception &exception) {
+    StringRef reason = exception.what();
+    emitRemark(loc) << "types were not inferred: " << reason.trim();
+    return nullptr;
+  }
+}

@@ -1,0 +1,50 @@
+# Small files that ask for endless inference: 24 functions that call each other twice, a vector of 2³¹ elements. They are read at
+# once, what is not inferred is said, and nothing else changes.
+# RUN: rm -rf %t && mkdir %t && %python %s %t
+# RUN: htp-opt %t/calls.onnx -o %t/out.onnx 2>&1 | FileCheck %s --check-prefix=CALLS
+# RUN: cmp %t/calls.onnx %t/out.onnx
+# RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-onnx %t/vector.onnx -o %t/out.onnx' 2>&1 | FileCheck %s --check-prefix=VECTOR
+# RUN: cmp %t/vector.onnx %t/out.onnx
+# RUN: htp-opt %t/usual.onnx | FileCheck %s --check-prefix=USUAL
+
+# CALLS: remark: types of what functions compute were not inferred: their calls of each other are too many, or have no end
+# VECTOR: remark: shapes that depend on values were not inferred: a vector of integers has more than 65536 elements
+# A number that is large and no length: values are followed as ever.
+# USUAL: "onnx.Reshape"{{.*}} -> tensor<2x100000xf32>
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
+VALUES = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "xy"]
+
+
+def save(name, nodes, functions=(), **numbers):
+    tensors = [numpy_helper.from_array(np.array(n, np.int64), k) for k, n in numbers.items()]
+    graph = helper.make_graph(nodes, "g", VALUES[:1], VALUES[1:], tensors)
+    model = helper.make_model(graph, opset_imports=OPSETS, functions=functions, ir_version=8)
+    onnx.save(model, Path(sys.argv[1]) / name)
+
+
+def call(i, x, y):
+    return helper.make_node(f"F{i}", [x], [y], domain="f")
+
+
+bodies = [[call(i + 1, "x", "t"), call(i + 1, "t", "y")] for i in range(23)]
+bodies.append([helper.make_node("Relu", ["x"], ["y"])])
+functions = [
+    helper.make_function("f", f"F{i}", ["x"], ["y"], body, OPSETS) for i, body in enumerate(bodies)
+]
+save("calls.onnx", [call(0, "x", "y")], functions)
+
+fill = helper.make_node(
+    "ConstantOfShape", ["s"], ["c"], value=numpy_helper.from_array(np.array([1]))
+)
+cast = helper.make_node("Cast", ["c"], ["d"], to=TensorProto.INT64)
+save("vector.onnx", [fill, cast, helper.make_node("Expand", ["x", "d"], ["y"])], s=[2**31])
+join = helper.make_node("Concat", ["s", "t"], ["c"], axis=0)
+reshape = helper.make_node("Reshape", ["x", "c"], ["r"])
+save("usual.onnx", [join, reshape, helper.make_node("Relu", ["r"], ["y"])], s=[2], t=[100000])
