@@ -66,7 +66,7 @@ def wrong_includes(file: Path, below: str) -> list[str]:
         header = target.removeprefix("HTP/")
         if header.endswith(".inc"):
             continue
-        other = room_of(header)
+        other = room_of(header) or "no room"
         allowed = other == room or other in ROOMS[room]
         if allowed and (room, other) in ONLY:
             allowed = Path(header).name in ONLY[room, other]

@@ -17,12 +17,14 @@ void htp::buildTagPipeline(OpPassManager &pm,
     HTPAlignReferenceOptions align;
     align.reference = options.reference;
     align.force = options.force;
+    align.explain = options.explain;
     pm.addPass(createHTPAlignReference(align));
   }
   if (!options.trace.empty()) {
     HTPAlignTraceOptions align;
     align.trace = options.trace;
     align.force = options.force;
+    align.explain = options.explain;
     pm.addPass(createHTPAlignTrace(align));
   }
   pm.addPass(createHTPPropagateAuxTags());
@@ -33,6 +35,8 @@ void htp::buildTagPipeline(OpPassManager &pm,
   pm.addPass(createHTPListUsers());
   if (options.torchNN)
     pm.addPass(createHTPSpellTags({options.torchNN}));
+  if (!options.explain.empty())
+    pm.addPass(createHTPExplain({options.explain}));
   // What optimizers share between layers may break the order of layers; the
   // rest must hold.
   HTPVerifyTagsOptions verify;

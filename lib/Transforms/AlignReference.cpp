@@ -152,6 +152,7 @@ void AlignReference::runOnOperation() {
   tags.setSourceName("the reference '" + reference.getValue() + "'");
   tags.setEvidence("reference");
   tags.setForce(force);
+  tags.setExplained(explain);
   if (failed(tags.run()))
     return signalPassFailure();
   numAligned += tags.numAligned;

@@ -56,6 +56,7 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace>, TraceReader {
     AlignedTags tags(module, (*program)->program, traced, hierarchy);
     tags.setSourceName("the trace '" + trace + "'");
     tags.setForce(force);
+    tags.setExplained(explain);
     setParameters(tags, module);
     if (failed(tags.run()))
       return signalPassFailure();

@@ -26,6 +26,7 @@ from .errors import (
     ProgramFailed,
     TraceFailed,
 )
+from .explaining import explain
 from .export import export
 from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
 from .profiling import Profile, profile
@@ -57,6 +58,7 @@ __all__ = [
     "TaggedModel",
     "TraceFailed",
     "diff",
+    "explain",
     "export",
     "load",
     "outline",

@@ -13,7 +13,7 @@ from .errors import BadInput
 from .files import Outputs
 from .model import TaggedModel, read_metadata, temporary_folder
 from .notices import Notices
-from .onnxfile import check_tagged, is_mlir
+from .onnxfile import check_tagged
 
 StrPath = str | os.PathLike[str]
 TagStorage = Literal["metadata", "attribute", "none"]
@@ -51,10 +51,10 @@ def existing(path: StrPath) -> Path:
 
 
 def read_input(path: StrPath) -> list[str]:
-    """The start of a command line that reads a tagged model, tags included."""
+    """The start of a command line that reads a tagged model."""
     file = existing(path)
     check_tagged(file)
-    return [str(file)] if is_mlir(file) else [str(file), "--htp-attach-hierarchy"]
+    return [str(file)]
 
 
 def write(

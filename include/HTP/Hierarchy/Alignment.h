@@ -86,9 +86,35 @@ struct AlignedNode {
   RedFlags flags;
 };
 
+/// One step that a node may have come from, and what speaks for it. All but
+/// the beliefs are logarithms of likelihoods, to be compared with those of
+/// another candidate of the same node.
+struct CandidateStep {
+  /// The step, or -1 for what runs between two steps, or an argument.
+  int32_t step = -1;
+  int32_t module = 0, call = 0;
+  /// How well a step of this kind, with its shapes, explains such a node.
+  float kind = 0;
+  /// How well the places of its producers and consumers fit.
+  float dataflow = 0;
+  /// How well its place among the other nodes fits.
+  float order = 0;
+  /// How much of the belief it has, in the end and by dataflow alone.
+  float belief = 0, freely = 0;
+};
+
+/// Why a node was placed where it was.
+struct Explanation {
+  int32_t node = -1;
+  /// The best first; those that nothing speaks for are left out.
+  std::vector<CandidateStep> candidates;
+};
+
 struct Alignment {
   /// One for each node of the graph.
   std::vector<AlignedNode> nodes;
+  /// Of the nodes that were asked about.
+  std::vector<Explanation> explanations;
   /// Parameters of the program, and how many of them the graph holds. A trace
   /// of another model shows here.
   unsigned parameters = 0, parametersFound = 0;
@@ -106,9 +132,10 @@ struct ModulePlace {
 };
 
 /// `modules` has an entry for each module index, or none where the modules
-/// have no tree.
+/// have no tree. The nodes in `explain` are explained.
 Alignment align(const Graph &graph, const Program &program,
-                llvm::ArrayRef<ModulePlace> modules = {});
+                llvm::ArrayRef<ModulePlace> modules = {},
+                llvm::ArrayRef<int32_t> explain = {});
 
 } // namespace htp
 

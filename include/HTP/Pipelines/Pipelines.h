@@ -25,6 +25,10 @@ struct TagPipelineOptions
       llvm::cl::desc("Go on, with a warning, where the trace or the reference "
                      "is of another model"),
       llvm::cl::init(false)};
+  Option<std::string> explain{
+      *this, "explain",
+      llvm::cl::desc("Say in remarks why this node, named by itself or by one "
+                     "of its values, gets the tag that it gets")};
   Option<bool> torchNN{
       *this, "torch-nn",
       llvm::cl::desc("Keep the classes of torch.nn as components of tags"),

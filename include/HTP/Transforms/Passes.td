@@ -230,6 +230,9 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
            "The trace: trace.json, or a .pt or .pt2 archive">,
     Option<"force", "force", "bool", /*default=*/"false",
            "Go on, with a warning, where the trace is of another model">,
+    Option<"explain", "explain", "std::string", /*default=*/"",
+           "Say in a remark why this node, named by itself or by one of its "
+           "values, was placed where it was">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes tagged by alignment">,
@@ -261,6 +264,9 @@ def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
            "The tagged model: ONNX, MLIR text or bytecode">,
     Option<"force", "force", "bool", /*default=*/"false",
            "Go on, with a warning, where the reference is of another model">,
+    Option<"explain", "explain", "std::string", /*default=*/"",
+           "Say in a remark why this node, named by itself or by one of its "
+           "values, was placed where it was">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes that took over a tag">,
@@ -364,6 +370,30 @@ def HTPExtract : Pass<"htp-extract", "::mlir::ModuleOp"> {
     Statistic<"numOps", "ops", "Ops in them, constants included">,
   ];
   let dependentDialects = ["::htp::HTPDialect", "::mlir::func::FuncDialect"];
+}
+
+def HTPExplain : Pass<"htp-explain", "::mlir::ModuleOp"> {
+  let summary = "Say what the tag of one node rests on";
+  let description = [{
+    A remark for a person: the node's module, what that rests on and how sure it
+    is, what else was considered, the line of Python code, the parameters that
+    it reads, and the modules of its neighbours.
+
+    ```
+    remark: node 'add' (Add) belongs to 'layer.0' (Layer)
+        evidence: name (a name in the model holds the module's), confidence 0.99
+        reads: 'x', an input; 'w', the parameter 'layer.0.weight'
+        read by: 'relu' (Relu) of 'act'
+    ```
+
+    Why the alignment chose a place is said by `--htp-align-trace=explain=NODE`;
+    `--htp-tag="trace=FILE explain=NODE"` says both.
+  }];
+  let options = [
+    Option<"node", "node", "std::string", /*default=*/"",
+           "The node, by its name or that of one of its values">,
+  ];
+  let dependentDialects = ["::htp::HTPDialect"];
 }
 
 def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {

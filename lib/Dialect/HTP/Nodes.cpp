@@ -133,6 +133,13 @@ bool isCopy(Operation *op) {
       .Default(false);
 }
 
+bool isCalled(Operation *op, StringRef name) {
+  return getNodeName(op) == name ||
+         llvm::any_of(op->getResults(), [&](Value result) {
+           return getValueName(result) == name;
+         });
+}
+
 ArgumentAttrs::ArgumentAttrs(FunctionOpInterface function)
     : function(function) {
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)

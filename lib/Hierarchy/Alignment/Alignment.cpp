@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <queue>
 
@@ -45,7 +46,7 @@ public:
     convTranspose = emissions.findOp("ConvTranspose");
   }
 
-  Alignment run();
+  Alignment run(llvm::ArrayRef<int32_t> explained);
 
 private:
   Posterior free();
@@ -59,6 +60,8 @@ private:
   std::vector<Index> resorted(const Posterior &posterior) const;
   void answer(const Posterior &posterior, const Posterior &loose,
               Alignment &result) const;
+  Explanation explain(Index node, const Posterior &posterior,
+                      const Posterior &loose) const;
   bool canEmit(Index state, Index n) const;
   Index homeInGap(Index n, Index state) const;
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
@@ -402,7 +405,44 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
   }
 }
 
-Alignment Aligner::run() {
+Explanation Aligner::explain(Index node, const Posterior &posterior,
+                             const Posterior &loose) const {
+  Explanation result;
+  result.node = node;
+  const auto *found =
+      llvm::find_if(observations.list, [&](const Observation &observation) {
+        return observation.node == node && observation.names &&
+               !observation.isInput && !observation.isOutput;
+      });
+  if (found == observations.list.end())
+    return result;
+  const Index n = found - observations.list.begin();
+  for (auto [i, c] : llvm::enumerate(candidates[n])) {
+    const size_t at = candidates.begins[n] + i;
+    const State &state = states.list[c.state];
+    CandidateStep candidate;
+    candidate.step = state.kind < 0 ? -1 : state.step;
+    candidate.module = state.module;
+    candidate.call = state.call;
+    candidate.kind = std::max(c.main, c.part) +
+                     std::log1p(std::exp(-std::abs(c.main - c.part)));
+    candidate.dataflow = dataflow->evidence[at];
+    candidate.belief = posterior[at];
+    candidate.freely = loose[at];
+    // What the belief rests on besides the two is the order.
+    candidate.order = std::log(std::max(candidate.belief,
+                                        std::numeric_limits<float>::min())) -
+                      candidate.kind - candidate.dataflow;
+    result.candidates.push_back(candidate);
+  }
+  llvm::sort(result.candidates, [](const auto &a, const auto &b) {
+    return std::tie(a.belief, a.freely, b.step) >
+           std::tie(b.belief, b.freely, a.step);
+  });
+  return result;
+}
+
+Alignment Aligner::run(llvm::ArrayRef<int32_t> explained) {
   Alignment result;
   result.nodes.resize(graph.nodes.size());
   if (states.size() == 0 || observations.size() == 0)
@@ -432,10 +472,13 @@ Alignment Aligner::run() {
     ordered(model, other, kLenient, posterior);
   }
   answer(posterior, loose, result);
+  for (int32_t node : explained)
+    result.explanations.push_back(explain(node, posterior, loose));
   return result;
 }
 
 Alignment htp::align(const Graph &graph, const Program &program,
-                     llvm::ArrayRef<ModulePlace> modules) {
-  return Aligner(graph, program, modules).run();
+                     llvm::ArrayRef<ModulePlace> modules,
+                     llvm::ArrayRef<int32_t> explain) {
+  return Aligner(graph, program, modules).run(explain);
 }

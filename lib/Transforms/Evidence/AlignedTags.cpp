@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "AlignedTags.h"
+#include "DescribePlace.h"
 
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -166,19 +167,39 @@ void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
     write(op, result.nodes[node]);
 }
 
+SmallVector<int32_t>
+AlignedTags::nodesToExplain(const ModelGraph &model) const {
+  SmallVector<int32_t> nodes;
+  for (auto [index, op] : llvm::enumerate(model.operations))
+    if (!explained.empty() && isCalled(op, explained))
+      nodes.push_back(index);
+  return nodes;
+}
+
+void AlignedTags::explain(const ModelGraph &model,
+                          const Alignment &result) const {
+  for (const Explanation &explanation : result.explanations)
+    model.operations[explanation.node]->emitRemark(
+        describe(explanation, result.nodes[explanation.node], model.graph,
+                 program, programTree, source));
+}
+
 LogicalResult AlignedTags::run() {
   findSizes();
   std::vector<std::pair<ModelGraph, Alignment>> aligned;
   for (FunctionOpInterface function : CallGraph(module).entries()) {
     ModelGraph model(function, sizes);
     setPriors(model);
-    Alignment result = align(model.graph, program, places);
+    Alignment result =
+        align(model.graph, program, places, nodesToExplain(model));
     measure(model, result);
     aligned.emplace_back(std::move(model), std::move(result));
   }
   if (failed(fit.report(module, source, evidence, force)))
     return failure();
-  for (auto &[model, result] : aligned)
+  for (auto &[model, result] : aligned) {
+    explain(model, result);
     write(model, result);
+  }
   return success();
 }

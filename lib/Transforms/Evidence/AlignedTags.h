@@ -30,6 +30,10 @@ public:
   /// program's are in the model.
   void setParameters(size_t known, size_t found);
 
+  /// The node, by its name or that of one of its values, whose place is
+  /// explained in a remark.
+  void setExplained(llvm::StringRef name) { explained = name.str(); }
+
   /// Fails, with an error, where the program is that of another model.
   mlir::LogicalResult run();
 
@@ -39,6 +43,8 @@ private:
   void findSizes();
   void setPriors(ModelGraph &model);
   void measure(const ModelGraph &model, const Alignment &result);
+  llvm::SmallVector<int32_t> nodesToExplain(const ModelGraph &model) const;
+  void explain(const ModelGraph &model, const Alignment &result) const;
   void write(const ModelGraph &model, const Alignment &result);
   void write(mlir::Operation *op, const AlignedNode &node);
   bool confirms(const AlignedNode &node, TagAttr tag) const;
@@ -52,6 +58,7 @@ private:
   HierarchyAnalysis &hierarchy;
   ProgramFit fit;
   bool force = false;
+  std::string explained;
   bool sameTree = true; ///< each module has one number in both
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";

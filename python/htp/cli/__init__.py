@@ -22,6 +22,7 @@ Which nn.Module did this ONNX node come from?
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx   export a model, tag every node
   htp tag model.onnx --trace trace.json                       tag a model that exists already
   htp analyze bert.onnx                                       modules, coverage, evidence
+  htp explain bert.onnx NODE                                  why this module
   htp outline bert.onnx                                       one function for every module
   htp extract bert.onnx encoder.layer.0                       one module as a model of its own
   htp validate bert.onnx                                      is it valid, are the tags true

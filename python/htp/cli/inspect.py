@@ -13,6 +13,7 @@ from typing import Any
 from ..comparison import ASPECTS, Aspect, Comparison, compare
 from ..doctor import diagnose
 from ..errors import BadInput
+from ..explaining import explain
 from ..files import Outputs
 from ..model import Node, TaggedModel
 from ..structure import read_structure, structure_of
@@ -57,6 +58,17 @@ examples:
   htp compare model.onnx --write-baseline baseline.json
   htp compare model.onnx --baseline baseline.json
 """
+EXPLAIN = """\
+Say why a node belongs to its module
+
+The node is named by itself, or by a value that it makes. With the trace or the reference that a model is tagged with,
+the places that it could have come from are listed: what speaks for each, and why the others lost.
+
+examples:
+  htp explain bert.onnx /encoder/layer.0/output/Add
+  htp explain optimized.onnx SkipLayerNorm_3 --reference bert.onnx
+"""
+
 DOCTOR = """\
 Show what is installed, and what is missing for which command
 
@@ -78,6 +90,15 @@ def register(commands: Commands) -> None:
         "--show-resolution-details",
         action="store_true",
         help="every node with several contexts: why it has its tag",
+    )
+
+    parser = commands.add("explain", EXPLAIN, run_explain)
+    parser.add_argument("model", help="a tagged model; with --trace or --reference any ONNX model")
+    parser.add_argument("node", help="the name of a node, or of a value that it makes")
+    known = parser.add_mutually_exclusive_group()
+    known.add_argument("--trace", metavar="FILE", help="a trace of the model: .json, .pt or .pt2")
+    known.add_argument(
+        "--reference", metavar="MODEL", help="the same model, tagged before an optimizer ran"
     )
 
     parser = commands.add("validate", VALIDATE, run_validate)
@@ -205,6 +226,16 @@ def write_csv(nodes: Iterable[Node]) -> None:
     for node in nodes:
         contexts = ";".join(context.tag for context in node.contexts)
         writer.writerow([*(getattr(node, column) for column in columns), contexts])
+
+
+def run_explain(options: argparse.Namespace, console: Console) -> int:
+    console.progress(f"asking about {options.node} in {options.model}")
+    text = explain(options.model, options.node, trace=options.trace, reference=options.reference)
+    if console.json:
+        console.result({"node": options.node, "explanation": text})
+    else:
+        console.text(text)
+    return 0
 
 
 def run_validate(options: argparse.Namespace, console: Console) -> int:

@@ -53,6 +53,10 @@ bool isForeign(mlir::Operation *op);
 /// The node's name; empty where it has none.
 llvm::StringRef getNodeName(mlir::Operation *op);
 
+/// Whether `name` is that of the node or of one of its values: nodes without
+/// names have no other handle.
+bool isCalled(mlir::Operation *op, llvm::StringRef name);
+
 /// The name of a result or of a function's argument; null, or empty, where it
 /// has none.
 mlir::StringAttr getValueNameAttr(mlir::Value value);

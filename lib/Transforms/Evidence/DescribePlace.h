@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Why the alignment placed a node where it did, in words.
+
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H
+
+#include "HTP/Hierarchy/Alignment.h"
+#include "HTP/Hierarchy/Graph.h"
+#include "HTP/Hierarchy/ModuleTree.h"
+
+#include <string>
+
+namespace htp {
+
+/// A few lines: the steps of the program that the node may have come from, the
+/// best first, with what speaks for the first and why the others lost. `source`
+/// is what the program is called: "the trace 'x'".
+std::string describe(const Explanation &explanation, const AlignedNode &node,
+                     const Graph &graph, const Program &program,
+                     const ModuleTree &tree, llvm::StringRef source);
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H
