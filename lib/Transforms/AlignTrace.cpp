@@ -49,10 +49,12 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace> {
     if (!findHierarchy(module))
       toIR(traced, module);
     auto &hierarchy = getAnalysis<HierarchyAnalysis>();
-    markAnalysesPreserved<HierarchyAnalysis>();
+    auto &sketches = getAnalysis<SketchAnalysis>();
+    markAnalysesPreserved<HierarchyAnalysis, SketchAnalysis>();
     AlignedTags tags(module, (*program)->program, traced, hierarchy);
     tags.setSourceName("the trace '" + trace + "'");
     tags.setForce(force);
+    tags.setSketches([&] { return &sketches.with(traced); });
     setParameters(tags, module);
     if (failed(tags.run()))
       return signalPassFailure();

@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Hierarchy/Emission.h"
 #include "HTP/Hierarchy/Fingerprint.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -100,6 +101,7 @@ int32_t GraphBuilder::use(Value value) {
 void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
   int32_t index = newValue(op->getResult(0));
   graph.values[index].constant = graph.constants.size();
+  result.constants.push_back(op->getResult(0));
   TensorContent &content = graph.constants.emplace_back();
   content.kind = graph.values[index].kind;
   auto typed = dyn_cast_or_null<TypedAttr>(tensor);
@@ -119,17 +121,6 @@ void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
   std::optional<ArrayRef<char>> bytes = getTensorBytes(tensor, storage);
   if (element && bytes)
     content.values = hashValues(*bytes, *element);
-}
-
-/// The operator on floats that an operator on quantized tensors stands for:
-/// MatMul for MatMulInteger, Conv for QLinearConv.
-static StringRef plainOperator(Operation *op) {
-  StringRef type = getOpType(op), plain = type;
-  plain.consume_back("ToFloat");
-  bool quantized = plain.consume_back("Integer") ||
-                   plain.consume_front("QLinear") ||
-                   plain.consume_front("DynamicQuantize");
-  return quantized && !plain.empty() ? plain : type;
 }
 
 /// Whether a fused product transposes one of its operands.
@@ -158,7 +149,7 @@ void GraphBuilder::addNode(Operation *op) {
   SmallVector<ElementKind> kinds;
   {
     GraphNode &node = graph.nodes.emplace_back();
-    node.op = plainOperator(op);
+    node.op = plainOperator(getOpType(op));
     node.name = getNodeName(op);
     readFusion(op, node);
     for (Value operand : op->getOperands()) {

@@ -80,6 +80,15 @@ void ProgramFit::compareContents(const Program &program, const Graph &graph) {
   });
 }
 
+/// Vectors are often equal in models that were not trained, and belong to no
+/// parameter where a quantizer made them.
+void ProgramFit::addSketch(const TensorContent &content, bool found) {
+  if (content.shape.size() < 2 || content.elements < kLeastElements)
+    return;
+  ++sketched;
+  recognised += found;
+}
+
 /// Parameters that were folded, rounded or quantized and names that were
 /// removed prove nothing as long as something else fits. What was measured on
 /// the corpus: of a model's own trace 0.94 or more of the model's tensors have
@@ -96,6 +105,9 @@ ProgramFit::Verdict ProgramFit::verdict() const {
   bool isQuantized = quantized * 4 >= constants && quantized;
   bool otherContents = compared >= kEnough && compared - equal > 2 * norms &&
                        !isQuantized && share(equal, compared) < kSameContents;
+  // Sketches recognise no weights by chance.
+  if (recognised >= kEnough && share(recognised, sketched) >= kHalf)
+    return Verdict::Fits;
   bool sizesTold = tensors && constants;
   double bySize = sizesTold ? share(constantsFound, constants) : 0;
   // Close relatives call their modules by the same names.
@@ -131,6 +143,8 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
   count("constants_found", constantsFound);
   count("contents_compared", compared);
   count("contents_equal", equal);
+  count("sketches_compared", sketched);
+  count("sketches_recognised", recognised);
   count("nodes", nodes);
   count("nodes_named", named);
   count("nodes_explained", explained);
