@@ -24,6 +24,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "corpus"), str(HERE / "deployed"), str(ROOT / "python")]
 
 import forms
+import genai
 import numpy as np
 import onnx
 
@@ -114,6 +115,18 @@ def make_forms(folder, wanted):
     (folder / "failed.json").write_text(json.dumps(failed, indent=1))
 
 
+def make_genai(folder):
+    if not (folder / "done.json").exists():
+        genai.make(folder.name, folder)
+        print(folder.name, (folder / "done.json").read_text(), flush=True)
+    for kept in folder.glob("dynamo.genai-*.kept.onnx"):
+        bare = kept.with_name(kept.name.replace(".kept.", ".removed."))
+        if not bare.exists():
+            forms.without_names(kept, bare)
+            truth = kept.with_suffix(".truth.json").read_text()
+            bare.with_suffix(".truth.json").write_text(truth)
+
+
 # --- tagging -----------------------------------------------------------------------------------
 
 
@@ -201,7 +214,8 @@ def table(results):
     """A line for each form: exact (nodes of other layers, files refused) by names and source."""
     lines = ["| form | " + " | ".join(f"{n}, {s}" for n in NAMES for s in SOURCES) + " |"]
     lines.append("|---" * (1 + len(NAMES) * len(SOURCES)) + "|")
-    order = [f for f in forms.FORMS if any(r["form"] == f for r in results)] + ["all"]
+    known = [*forms.FORMS, *(f"genai-{p}" for p in genai.PRECISIONS)]
+    order = [f for f in known if any(r["form"] == f for r in results)] + ["all"]
     for form in order:
         cells = []
         for names in NAMES:
@@ -249,6 +263,9 @@ def main() -> int:
     logging.disable(logging.CRITICAL)
     folders = [args.work / name for name in args.models]
     for folder in folders:
+        if folder.name in genai.architectures():
+            make_genai(folder)
+            continue
         if not (folder / "done.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
             export(folder.name, folder)
@@ -257,13 +274,15 @@ def main() -> int:
     if args.make_only:
         return 0
     for folder in folders:
+        if folder.name in genai.architectures():
+            continue
         if args.traces or not any(folder.glob("htp-*.trace.json")):
             export_with_htp(folder.name, folder)
     jobs = [
         (folder, graph, form, names, source)
         for folder in folders
         for graph in GRAPHS
-        for form in args.forms
+        for form in [*args.forms, *(f"genai-{p}" for p in genai.PRECISIONS)]
         for names in NAMES
         for source in SOURCES
     ]
