@@ -67,6 +67,8 @@ private:
   void addNode(Operation *op);
   bool addScales(Operation *op);
   int32_t seenThrough(Operation *op);
+  bool addsQuantizedBias(Operation *op);
+  bool readsQuantizedBias(Operation *op);
   void readFusion(Operation *op, GraphNode &node);
 
   ModelGraph &result;
@@ -196,6 +198,42 @@ bool GraphBuilder::addScales(Operation *op) {
   return joins;
 }
 
+/// Whether `op` adds a constant to what a convolution on integers made. The
+/// convolution on floats had the bias itself.
+bool GraphBuilder::addsQuantizedBias(Operation *op) {
+  if (getOpType(op) != "Add" || op->getNumOperands() != 2)
+    return false;
+  int32_t made = use(op->getOperand(0)), bias = use(op->getOperand(1));
+  if (made < 0 || bias < 0 || graph.values[bias].constant < 0)
+    return false;
+  int32_t producer = graph.values[made].producer;
+  return producer >= 0 &&
+         getOpType(result.operations[producer]) == "ConvInteger";
+}
+
+/// Whether `op` only gives such a bias the shape in which it is added.
+bool GraphBuilder::readsQuantizedBias(Operation *op) {
+  if (getOpType(op) != "Reshape" || !op->getResult(0).hasOneUse())
+    return false;
+  Operation *reader = *op->getResult(0).getUsers().begin();
+  int32_t bias = use(op->getOperand(0));
+  if (getOpType(reader) != "Add" || bias < 0 ||
+      graph.values[bias].constant < 0 || reader->getNumOperands() != 2 ||
+      reader->getOperand(1) != op->getResult(0))
+    return false;
+  // Its convolution may come later than the bias.
+  Operation *maker = reader->getOperand(0).getDefiningOp();
+  for (unsigned steps = 0; maker && maker->getNumOperands() && steps < 3;
+       ++steps) {
+    if (getOpType(maker) == "ConvInteger")
+      return true;
+    if (getOpType(maker) != "Mul" && getOpType(maker) != "Cast")
+      return false;
+    maker = maker->getOperand(0).getDefiningOp();
+  }
+  return false;
+}
+
 /// The value that `op` passes on in another encoding, or -1. The weights and
 /// activations of a quantized model are those of the model.
 int32_t GraphBuilder::seenThrough(Operation *op) {
@@ -207,6 +245,11 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
       llvm::StringSwitch<bool>(type(op))
           .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
           .Case("DynamicQuantizeLinear", true)
+          // Other memory layouts, which ONNX Runtime chooses for a processor.
+          .Cases({"ReorderInput", "ReorderOutput"}, true)
+          // The bias that a quantizer took out of a convolution.
+          .Case("Add", addsQuantizedBias(op))
+          .Case("Reshape", readsQuantizedBias(op))
           .Case("Identity", graph.values[source].constant >= 0)
           // What a dynamically quantized product is brought back to floats by.
           .Case("Cast",
@@ -251,7 +294,8 @@ void GraphBuilder::addOperation(Operation *op) {
     // It ends what a node does; to quantize is for who reads it.
     auto maker = result.nodeOf.find(op->getOperand(0).getDefiningOp());
     if (maker != result.nodeOf.end() &&
-        !getOpType(op).ends_with("QuantizeLinear"))
+        !getOpType(op).ends_with("QuantizeLinear") &&
+        getOpType(op) != "ReorderInput")
       result.ends.push_back({op, result.nodeOf[op] = maker->second});
     return;
   }

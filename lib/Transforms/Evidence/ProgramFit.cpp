@@ -115,7 +115,12 @@ ProgramFit::Verdict ProgramFit::verdict() const {
                     !isQuantized && byParameter < kHalf && bySize < kHalf;
   if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
     return Verdict::Other;
-  if (otherContents || otherSizes)
+  // Nothing that could be compared is the program's: the same architecture,
+  // perhaps, and other weights.
+  bool otherWeights = sketched >= kEnough &&
+                      share(recognised, sketched) < kSameContents &&
+                      (!compared || share(equal, compared) < kSameContents);
+  if (otherContents || otherSizes || otherWeights)
     return Verdict::Doubtful;
   if (byParameter < kHalf && byName < kHalf && bySize < kOwnSizes)
     return Verdict::Doubtful;
@@ -170,6 +175,10 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
                     "{7:f1} where it fits)",
                     parametersFound, parameters, constantsFound, constants,
                     explained, nodes, likelihood(), kFitting);
+  if (sketched)
+    found += llvm::formatv("; {0} of {1} weights that equal none look like one "
+                           "of its parameters",
+                           recognised, sketched);
   if (answer == Verdict::Other && !force) {
     InFlightDiagnostic error = module.emitError()
                                << name << " is of another model: " << found;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tag what people deploy, with names and without, and score it.
 
-    deployed.py [--work build/evaluation/deployed] [--models NAME ...] [--forms NAME ...] [--json FILE]
+    deployed_check.py [--work build/evaluation/deployed] [--models NAME ...] [--forms NAME ...] [--json FILE]
 
 A handful of architectures with parameters that are all distinct is exported with both of PyTorch's exporters,
 made into every form of deployed/forms.py, and tagged with each of three sources: htp-trace's trace, the trace
@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "corpus"), str(HERE / "deployed"), str(ROOT / "python")]
 
+import figures
 import forms
 import genai
 import numpy as np
@@ -32,9 +33,8 @@ import truth as facts
 from score import score
 
 MODELS = ("bert_tiny", "gpt2", "llama", "vit", "resnet", "t5", "mixture")
+BUILT = ("genai-llama", "genai-qwen2", "genai-qwen3", "genai-gemma2")
 GRAPHS = {"ts": "trace.pt", "dynamo": "trace.pt2"}
-SOURCES = ("trace", "exported", "reference")
-NAMES = ("kept", "removed")
 
 
 def architectures():
@@ -207,52 +207,11 @@ def tag_one(job, programs):
     return result | kept | {"answers": answers}
 
 
-# --- figures -----------------------------------------------------------------------------------
-
-
-def table(results):
-    """A line for each form: exact (nodes of other layers, files refused) by names and source."""
-    lines = ["| form | " + " | ".join(f"{n}, {s}" for n in NAMES for s in SOURCES) + " |"]
-    lines.append("|---" * (1 + len(NAMES) * len(SOURCES)) + "|")
-    known = [*forms.FORMS, *(f"genai-{p}" for p in genai.PRECISIONS)]
-    order = [f for f in known if any(r["form"] == f for r in results)] + ["all"]
-    for form in order:
-        cells = []
-        for names in NAMES:
-            for source in SOURCES:
-                part = [r for r in results if form in (r["form"], "all")]
-                part = [r for r in part if r["names"] == names and r["source"] == source]
-                scored, exact, wrong = (
-                    sum(r[k] for r in part) for k in ("scored", "exact", "contaminated")
-                )
-                refused = sum(bool(r["error"]) for r in part)
-                notes = [f"{wrong} c"] * bool(wrong) + [f"{refused} r"] * bool(refused)
-                share = f"{100 * exact / scored:.2f}" if scored else "-"
-                cells.append(share + (f" ({', '.join(notes)})" if notes else ""))
-        lines.append(f"| {form} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def calibration(results):
-    bins = collections.defaultdict(lambda: [0, 0, 0.0])
-    for result in results:
-        for confidence, right in result["answers"]:
-            entry = bins[min(9, int(confidence * 10))]
-            entry[0] += 1
-            entry[1] += right
-            entry[2] += confidence
-    lines = ["| confidence | answers | said | right |", "|---|---|---|---|"]
-    for number, (count, right, said) in sorted(bins.items()):
-        span = f"{number / 10:.1f} to {(number + 1) / 10:.1f}"
-        lines.append(f"| {span} | {count} | {said / count:.3f} | {right / count:.3f} |")
-    return "\n".join(lines)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=Path, default=ROOT / "build/bin")
     parser.add_argument("--work", type=Path, default=ROOT / "build/evaluation/deployed")
-    parser.add_argument("--models", nargs="*", default=list(MODELS))
+    parser.add_argument("--models", nargs="*", default=[*MODELS, *BUILT])
     parser.add_argument("--forms", nargs="*", default=list(forms.FORMS))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path, help="one line a file, with every answer")
@@ -283,15 +242,15 @@ def main() -> int:
         for folder in folders
         for graph in GRAPHS
         for form in [*args.forms, *(f"genai-{p}" for p in genai.PRECISIONS)]
-        for names in NAMES
-        for source in SOURCES
+        for names in figures.NAMES
+        for source in figures.SOURCES
     ]
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(lambda folder: prepare(folder, args.bin), folders))
         results = [r for r in pool.map(lambda job: tag_one(job, args.bin), jobs) if r]
-    print(table(results))
+    print(figures.table(results))
     print()
-    print(calibration(results))
+    print(figures.calibration(results))
     for text, count in collections.Counter(
         r["error"].split(": ")[-1][:60] for r in results if r["error"]
     ).most_common(8):
