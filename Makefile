@@ -51,7 +51,8 @@ fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (defau
 eval: build ## Field models, the corpus and the held-out set, wrong traces: tag, score, write docs/Accuracy.md
 	@mkdir -p $(BUILD)/evaluation; status=0; \
 	  $(PYTHON) evaluation/field_check.py --jobs $(JOBS) --json $(BUILD)/evaluation/field.jsonl --report $(BUILD)/evaluation/field.md || status=1; \
-	  $(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS) --field $(BUILD)/evaluation/field.jsonl || status=1; \
+	  $(PYTHON) evaluation/deployed_check.py --bin $(BUILD)/bin --work $(BUILD)/evaluation/deployed --jobs $(JOBS) --json $(BUILD)/evaluation/deployed.jsonl || status=1; \
+	  $(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS) --field $(BUILD)/evaluation/field.jsonl --deployed $(BUILD)/evaluation/deployed.jsonl || status=1; \
 	  $(PYTHON) evaluation/wrong_pairs.py $(BUILD)/evaluation/corpus --bin $(BUILD)/bin --work $(BUILD)/evaluation/wrong-pairs --jobs $(JOBS) || status=1; \
 	  exit $$status
 

@@ -124,8 +124,8 @@ def looked_at() -> frozenset[str]:
     return LOOKED_AT
 
 
-def field_results(path: Path | None) -> list[dict]:
-    """What field_check.py --json wrote, where it ran."""
+def results_in(path: Path | None) -> list[dict]:
+    """What field_check.py or deployed_check.py wrote with --json, where it ran."""
     return (
         [json.loads(line) for line in path.read_text().splitlines()]
         if path and path.exists()
@@ -148,6 +148,9 @@ def main() -> int:
         "--field", type=Path, help="results of field_check.py --json, for its table"
     )
     parser.add_argument(
+        "--deployed", type=Path, help="results of deployed_check.py --json, for its tables"
+    )
+    parser.add_argument(
         "--wrong", type=Path, help="write what the hooks' truth found wrong (not of unseen models)"
     )
     parser.add_argument("--corpus", type=Path, help="a folder that export.py wrote, for --set")
@@ -163,7 +166,7 @@ def main() -> int:
         hooked(name, corpus, args.models)
         results[name] = evaluate(corpus, args.work / f"{name}-tagged", args, core)
     shown = report.sections(results, looked_at())
-    text, met = report.markdown(shown, field_results(args.field))
+    text, met = report.markdown(shown, results_in(args.field), results_in(args.deployed))
     print(text)
     if args.wrong:
         seen = [j for name, part in shown.items() if name != "unseen" for j in part if j.wrong]

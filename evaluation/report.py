@@ -1,7 +1,13 @@
 """The tables of docs/Accuracy.md, from the scored jobs."""
 
 import math
+import sys
 from collections import Counter, defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "deployed"))
+
+import figures
 
 from tagging import GRAPHS, MODES
 
@@ -371,7 +377,22 @@ outputs, equal to PyTorch's on two inputs, the model is untouched, and no node t
 """
 
 
-def markdown(parts: dict, field: list[dict] | None = None) -> tuple[str, bool]:
+DEPLOYED = """## Deployed forms, looked at
+
+What other programs made of a few architectures, all parameters distinct (`evaluation/deployed/`), tagged with htp-trace's trace, with the trace
+that htp.export wrote, and with the tagged export as a reference; names kept and removed. Nodes exact in per cent; *c*: nodes tagged with another
+layer than the true one, *r*: files refused. The truth is *notes*, carried from form to form by the names and values that survive; of the graphs of ONNX
+Runtime GenAI's builder it is the builder's own names.
+"""
+
+
+def deployed_section(results: list[dict]) -> str:
+    return "\n".join([DEPLOYED, figures.table(results), "", figures.calibration(results), ""])
+
+
+def markdown(
+    parts: dict, field: list[dict] | None = None, deployed: list[dict] | None = None
+) -> tuple[str, bool]:
     texts, met = [HEAD], True
     for name, jobs in parts.items():
         text, good = section(name, jobs)
@@ -381,4 +402,6 @@ def markdown(parts: dict, field: list[dict] | None = None) -> tuple[str, bool]:
         text, good = field_section(field)
         texts.append(text)
         met &= good
+    if deployed:
+        texts.append(deployed_section(deployed))
     return "\n".join(texts), met

@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "corpus")]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "corpus"), str(HERE.parent / "deployed")]
 
 # One of each kind: an encoder, layers that are called twice, a decoder, folded batch norms, plain PyTorch.
 SUBSET = {"corpus": ["bert_tiny", "albert", "gpt2", "resnet"], "heldout": ["module_dict", "unet"]}

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace htp;
 using llvm::StringRef;
@@ -21,6 +22,20 @@ bool EmissionRule::emitsSeveral() const {
   return many || sizes || unknown || llvm::any_of(ops, [](const auto &entry) {
            return entry.second == Emits::Part;
          });
+}
+
+StringRef htp::plainOperator(StringRef op) {
+  StringRef plain = op;
+  // What comes out may be in floats again: MatMulIntegerToFloat.
+  plain.consume_back("ToFloat");
+  bool quantized =
+      plain.consume_back("Integer") || plain.consume_back("NBits") ||
+      plain.consume_back("BlockQuantized") || plain.consume_front("QLinear") ||
+      plain.consume_front("DynamicQuantize");
+  // QGemm and QAttention, not QuickGelu.
+  if (!quantized && plain.size() > 1 && llvm::isUpper(plain[1]))
+    quantized = plain.consume_front("Q");
+  return quantized && !plain.empty() ? plain : op;
 }
 
 /// The ONNX op that is called like the kind: log_softmax, LogSoftmax.

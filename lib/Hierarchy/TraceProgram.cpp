@@ -125,6 +125,7 @@ void Builder::addParameters() {
                                  parameter.shape.end());
       added.content.kind = elementKind(parameter.dtype);
       added.content.bits = elementBits(parameter.dtype);
+      added.sketched = !parameter.sketch.empty();
       parameters[added.path] = program.parameters.size();
       program.parameters.push_back(std::move(added));
     }

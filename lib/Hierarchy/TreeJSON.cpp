@@ -34,6 +34,7 @@ static bool readParameter(const JSONValue &value, Parameter &parameter,
       !getString(*object, "dtype", true, parameter.dtype, path) ||
       !getHash(*object, "hash", parameter.hash, path) ||
       !getHash(*object, "values_hash", parameter.valuesHash, path) ||
+      !getString(*object, "sketch", false, parameter.sketch, path) ||
       !getString(*object, "tied", false, parameter.tied, path))
     return false;
   if (kind != "parameter" && kind != "buffer" && kind != "constant")

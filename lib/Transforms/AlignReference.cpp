@@ -33,6 +33,9 @@ public:
   Program program;
   unsigned numTagged = 0;
 
+  /// Sketches of all its constants, in both orientations.
+  SketchMatches makeSketches() const;
+
 private:
   void add(const ModelGraph &model, const ModuleTree &tree);
 
@@ -87,6 +90,22 @@ void ReferenceProgram::add(const ModelGraph &model, const ModuleTree &tree) {
     program.inputs.push_back(firstValue + input);
   for (int32_t output : model.graph.outputs)
     program.outputs.push_back(firstValue + output);
+}
+
+SketchMatches ReferenceProgram::makeSketches() const {
+  SketchIndex index;
+  int32_t number = 0;
+  for (const ModelGraph &model : models)
+    for (Value constant : model.constants) {
+      int32_t id = number++;
+      std::unique_ptr<WeightReader> weight = weightReader(constant);
+      auto layout = weight ? SketchLayout::of(weight->shape()) : std::nullopt;
+      if (!layout || program.parameters[id].content.kind != ElementKind::Float)
+        continue;
+      for (Sketch &sketch : sketchBothWays(*layout, *weight))
+        index.add(id, std::move(sketch));
+    }
+  return SketchMatches(std::move(index));
 }
 
 /// Only tensors that have as many elements as some tensor of the model.
@@ -153,6 +172,12 @@ void AlignReference::runOnOperation() {
   tags.setEvidence("reference");
   tags.setForce(force);
   tags.setExplained(explain);
+  std::optional<SketchMatches> sketches;
+  tags.setSketches([&] {
+    if (!sketches)
+      sketches.emplace(program.makeSketches());
+    return &*sketches;
+  });
   if (failed(tags.run()))
     return signalPassFailure();
   numAligned += tags.numAligned;

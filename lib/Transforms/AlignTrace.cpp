@@ -52,11 +52,13 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace>, TraceReader {
     if (!findHierarchy(module))
       toIR(traced, module);
     auto &hierarchy = getAnalysis<HierarchyAnalysis>();
-    markAnalysesPreserved<HierarchyAnalysis>();
+    auto &sketches = getAnalysis<SketchAnalysis>();
+    markAnalysesPreserved<HierarchyAnalysis, SketchAnalysis>();
     AlignedTags tags(module, (*program)->program, traced, hierarchy);
     tags.setSourceName("the trace '" + trace + "'");
     tags.setForce(force);
     tags.setExplained(explain);
+    tags.setSketches([&] { return &sketches.with(traced); });
     setParameters(tags, module);
     if (failed(tags.run()))
       return signalPassFailure();

@@ -166,13 +166,17 @@ void AttachHierarchy::runOnOperation() {
   OwningOpRef<HierarchyOp> hierarchy;
   std::optional<DirectEvidence> evidence;
   PathAttrs paths(*tree, &getContext());
-  together([&] { evidence.emplace(module, *tree, known.get()); },
+  SketchMatches *sketches =
+      known && tree.get() == &known->tree
+          ? &getAnalysis<SketchAnalysis>().with(known->tree)
+          : nullptr;
+  together([&] { evidence.emplace(module, *tree, known.get(), sketches); },
            [&] { hierarchy = toIR(*tree, paths, &getContext()); });
   keepTorchNN(*hierarchy, keepsTorchNN(module));
   setHierarchy(module, std::move(hierarchy));
   attachEvidence(*tree, paths, known.get(), *evidence);
   getAnalysis<HierarchyAnalysis>().assume(tree, std::move(paths));
-  markAnalysesPreserved<HierarchyAnalysis>();
+  markAnalysesPreserved<HierarchyAnalysis, SketchAnalysis>();
 }
 
 /// The trace's tree or the one that is found; null after an error.

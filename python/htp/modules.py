@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from .sketches import sketch
+
 
 def document(
     source: str,
@@ -78,7 +80,10 @@ def _class_of(module: torch.nn.Module) -> type:
 
 def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any]:
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return {"name": name, "kind": kind, "shape": list(tensor.shape), "dtype": dtype}
+    described = {"name": name, "kind": kind, "shape": list(tensor.shape), "dtype": dtype}
+    if text := sketch(tensor):
+        described["sketch"] = text
+    return described
 
 
 def memory(tensor: torch.Tensor) -> Any:

@@ -78,7 +78,7 @@ def both_traces(model, args, kwargs, folder, exporter="torchscript"):
                     traced = torch.jit.trace(model, call.tensors, strict=False, check_trace=False)
                 traced.save(folder / "trace.pt")
     archive = next(folder.glob("trace.pt*"))
-    htp.native.run("htp-trace", "--no-hash", archive, "-o", folder / "trace.json")
+    htp.native.run("htp-trace", archive, "-o", folder / "trace.json")
     assert len(found) == 1
     return found[0], json.loads((folder / "trace.json").read_text())
 
@@ -105,7 +105,7 @@ def canonical(trace):
 
 def tree(trace):
     def parameter(p):
-        return p["name"], p["kind"], p["shape"], p["dtype"], p.get("tied")
+        return p["name"], p["kind"], p["shape"], p["dtype"], p.get("tied"), p.get("sketch")
 
     keys = ("path", "class", "torch_nn", "calls", "aliases")
     return [

@@ -3,7 +3,10 @@
 #include "Archive.h"
 
 #include "HTP/Hierarchy/Fingerprint.h"
+#include "HTP/Hierarchy/Sketch.h"
+#include "HTP/Hierarchy/WeightReader.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Process.h"
 
@@ -143,6 +146,31 @@ static bool isExpanded(const at::Tensor &tensor) {
   return false;
 }
 
+/// The sketch of a tensor of floats; empty for others, and for what has none.
+static std::string sketchOf(const Parameter &parameter,
+                            llvm::ArrayRef<char> bytes) {
+  auto type =
+      llvm::StringSwitch<std::optional<htp::StoredType>>(parameter.dtype)
+          .Case("float64", htp::StoredType::Float64)
+          .Case("float32", htp::StoredType::Float32)
+          .Case("float16", htp::StoredType::Float16)
+          .Case("bfloat16", htp::StoredType::BFloat16)
+          .Default(std::nullopt);
+  auto layout = htp::SketchLayout::of(parameter.shape);
+  if (!type || !layout)
+    return "";
+  htp::StoredTensor tensor;
+  tensor.bytes = bytes;
+  tensor.type = *type;
+  tensor.shape.assign(parameter.shape.begin(), parameter.shape.end());
+  if (!tensor.isWhole())
+    return "";
+  auto read = [&](int64_t row, llvm::MutableArrayRef<float> values) {
+    tensor.read(row * layout->columns, values);
+  };
+  return htp::Sketch::of(*layout, read).text();
+}
+
 Parameter htp::trace::describeParameter(const std::string &name,
                                         const char *kind,
                                         const at::Tensor &tensor, bool hash,
@@ -160,6 +188,7 @@ Parameter htp::trace::describeParameter(const std::string &name,
   parameter.hash = htp::hashBytes(bytes);
   if (auto type = htp::elementTypeFromName(parameter.dtype))
     parameter.valuesHash = htp::hashValues(bytes, *type);
+  parameter.sketch = sketchOf(parameter, bytes);
   archive.release(bytes);
   return parameter;
 }

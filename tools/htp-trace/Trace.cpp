@@ -71,6 +71,8 @@ private:
         j.attribute("hash", hex(*parameter.hash));
       if (parameter.valuesHash)
         j.attribute("values_hash", hex(*parameter.valuesHash));
+      if (!parameter.sketch.empty())
+        j.attribute("sketch", parameter.sketch);
       if (!parameter.tied.empty())
         j.attribute("tied", parameter.tied);
     });

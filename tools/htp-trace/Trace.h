@@ -33,7 +33,8 @@ struct Parameter {
   Shape shape;
   std::string dtype;
   std::optional<uint64_t> hash, valuesHash;
-  std::string tied; // path of the parameter whose storage it shares
+  std::string sketch; // empty: not known
+  std::string tied;   // path of the parameter whose storage it shares
 };
 
 struct Module {

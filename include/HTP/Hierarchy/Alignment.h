@@ -27,6 +27,8 @@ struct Program {
     TensorContent content;
     /// Stands for several parameters that an exporter may have made one of.
     bool joined = false;
+    /// Can be recognised by a sketch.
+    bool sketched = false;
   };
   struct Step {
     /// aten::linear; onnx::MatMul where the program is a graph.

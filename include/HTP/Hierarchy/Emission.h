@@ -56,6 +56,12 @@ struct EmissionRule {
   Emits emits(llvm::StringRef op) const;
 };
 
+/// The operator on floats that an operator on quantized tensors stands for, by
+/// how these are spelled: MatMul for MatMulInteger, MatMulNBits and
+/// DynamicQuantizeMatMul, Conv for QLinearConv, Gather for
+/// GatherBlockQuantized. Other operators stand for themselves.
+llvm::StringRef plainOperator(llvm::StringRef op);
+
 /// The rules of every kind, aliases resolved.
 class EmissionTable {
 public:

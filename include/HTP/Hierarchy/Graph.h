@@ -28,6 +28,10 @@ struct TensorContent {
   ElementKind kind = ElementKind::Unknown;
   /// Of an element; 0: not known.
   unsigned bits = 0;
+  /// Parameters of the program that it was recognised as in another way than by
+  /// its fingerprint: several that are equal, or that are packed in it.
+  llvm::SmallVector<int32_t, 1> parameters;
+  bool packed = false;
 };
 
 /// A value: the result of a node, a graph input, or a constant.

@@ -33,6 +33,7 @@ struct Parameter {
   std::string dtype;       ///< torch's name: "float32", "int64", "bool"
   uint64_t hash = 0;       ///< of the bytes as they lie; 0: not known
   uint64_t valuesHash = 0; ///< of the values in any order; 0: not known
+  std::string sketch;      ///< Sketch.h, as text; empty: not known
   std::string tied; ///< full path of the parameter it shares storage with
 
   bool operator==(const Parameter &other) const;

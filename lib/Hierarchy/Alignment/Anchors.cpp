@@ -57,20 +57,25 @@ bool AnchorFinder::canEmit(Index state, const Observation &observation) const {
 
 void AnchorFinder::indexParameters(Anchors &anchors) {
   llvm::DenseSet<std::pair<uint64_t, int64_t>> present;
-  for (const TensorContent &content : observations.graph.constants)
+  llvm::DenseSet<Index> recognised;
+  for (const TensorContent &content : observations.graph.constants) {
     present.insert({content.values, content.elements});
+    recognised.insert_range(content.parameters);
+  }
   for (auto [index, parameter] : llvm::enumerate(states.program.parameters)) {
     const TensorContent &content = parameter.content;
     bool isFloat = content.kind == ElementKind::Float;
-    if (!content.values ||
+    if ((!content.values && !parameter.sketched) ||
         content.elements < (isFloat ? kLeastElements : kLeastIntegers))
       continue;
     std::pair<uint64_t, int64_t> key(content.values, content.elements);
-    owners[key].push_back(index);
+    if (content.values)
+      owners[key].push_back(index);
     if (parameter.joined || states.readers[index].empty())
       continue;
     ++anchors.known;
-    anchors.found += present.contains(key);
+    anchors.found +=
+        (content.values && present.contains(key)) || recognised.contains(index);
   }
 }
 
@@ -103,9 +108,12 @@ void AnchorFinder::byParameter(const Observation &observation) {
     if (content.elements < kLeastElements)
       continue;
     auto found = owners.find({content.values, content.elements});
-    if (found == owners.end() || found->second.size() > kMostEqual)
+    llvm::ArrayRef<Index> parameters =
+        found == owners.end() ? llvm::ArrayRef<Index>(content.parameters)
+                              : llvm::ArrayRef<Index>(found->second);
+    if (parameters.size() > kMostEqual)
       continue;
-    for (Index parameter : found->second)
+    for (Index parameter : parameters)
       for (Index t : states.readers[parameter])
         if (canEmit(t, observation))
           hits.push_back(t);

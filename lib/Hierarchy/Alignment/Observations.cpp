@@ -134,6 +134,11 @@ Observations::Observations(const Graph &graph, const States &states,
   for (auto [index, parameter] : llvm::enumerate(states.program.parameters))
     if (parameter.content.values)
       owners[keyOf(parameter.content)].push_back(index);
+  auto parametersIn = [&](const TensorContent &content) {
+    auto found = owners.find(keyOf(content));
+    return found == owners.end() ? llvm::ArrayRef<Index>(content.parameters)
+                                 : llvm::ArrayRef<Index>(found->second);
+  };
   auto isFolded = [&](const GraphNode &node) {
     return anyNorm && llvm::any_of(node.inputs, [&](Index value) {
              const TensorContent *content = constantOf(graph, value);
@@ -148,18 +153,17 @@ Observations::Observations(const Graph &graph, const States &states,
       return false;
     const TensorContent *weight = constantOf(graph, node.inputs[1]),
                         *bias = constantOf(graph, node.inputs[2]);
-    if (!weight || !bias || !owners.contains(keyOf(*bias)))
+    if (!weight || !bias)
       return false;
-    auto found = owners.find(keyOf(*weight));
-    if (found == owners.end() || found->second.size() > kMostEqual)
+    llvm::ArrayRef<Index> weights = parametersIn(*weight),
+                          biases = parametersIn(*bias);
+    if (weights.empty() || biases.empty() || weights.size() > kMostEqual)
       return false;
-    return llvm::none_of(found->second, [&](Index parameter) {
+    return llvm::none_of(weights, [&](Index parameter) {
       return llvm::any_of(states.readers[parameter], [&](Index t) {
         return llvm::any_of(
-            states.program.steps[states.list[t].step].parameters, [&](Index p) {
-              return keyOf(states.program.parameters[p].content) ==
-                     keyOf(*bias);
-            });
+            states.program.steps[states.list[t].step].parameters,
+            [&](Index p) { return llvm::is_contained(biases, p); });
       });
     });
   };

@@ -44,6 +44,58 @@ void AlignedTags::findSizes() {
       sizes.insert(parameter.content.elements);
 }
 
+/// Weights that equal no parameter may be one all the same: rounded, quantized,
+/// or with others in one tensor.
+void AlignedTags::recognise(ModelGraph &model) {
+  if (!sketches)
+    return;
+  llvm::DenseSet<std::pair<uint64_t, int64_t>> exact;
+  for (const Program::Parameter &parameter : program.parameters)
+    if (parameter.content.values)
+      exact.insert({parameter.content.values, parameter.content.elements});
+  for (auto [content, value] :
+       llvm::zip(model.graph.constants, model.constants)) {
+    if (content.values && exact.contains({content.values, content.elements}))
+      continue;
+    SketchMatches *matches = sketches();
+    if (!matches || matches->empty())
+      return;
+    ArrayRef<SketchMatch> found = matches->find(value);
+    for (const SketchMatch &match : found)
+      content.parameters.append(match.parameters.begin(),
+                                match.parameters.end());
+    content.packed = found.size() > 1;
+    fit.addSketch(content, !found.empty());
+  }
+}
+
+/// A node that does the work of several modules at once, on their parameters
+/// packed in one, belongs to what they have in common.
+void AlignedTags::placePacked(const ModelGraph &model,
+                              Alignment &result) const {
+  if (llvm::none_of(model.graph.constants,
+                    [](const TensorContent &c) { return c.packed; }))
+    return;
+  std::vector<SmallVector<ModuleId, 1>> readers(program.parameters.size());
+  for (const Program::Step &step : program.steps)
+    for (int32_t parameter : step.parameters)
+      readers[parameter].push_back(step.module);
+  for (auto [node, placed] : llvm::zip(model.graph.nodes, result.nodes))
+    for (int32_t input : node.inputs) {
+      int32_t constant = input < 0 ? -1 : model.graph.values[input].constant;
+      if (constant < 0 || !model.graph.constants[constant].packed)
+        continue;
+      SmallVector<ModuleId> modules;
+      for (int32_t parameter : model.graph.constants[constant].parameters)
+        modules.append(readers[parameter].begin(), readers[parameter].end());
+      if (modules.empty())
+        continue;
+      placed.best.module = programTree.lowestCommonAncestor(modules);
+      placed.second = {};
+      break;
+    }
+}
+
 /// Whether a tag must be confirmed: it rests on a parameter, which may have
 /// been stored for another one too, or on next to nothing.
 static bool givesWay(TagAttr tag) {
@@ -190,8 +242,10 @@ LogicalResult AlignedTags::run() {
   for (FunctionOpInterface function : CallGraph(module).entries()) {
     ModelGraph model(function, sizes);
     setPriors(model);
+    recognise(model);
     Alignment result =
         align(model.graph, program, places, nodesToExplain(model));
+    placePacked(model, result);
     measure(model, result);
     aligned.emplace_back(std::move(model), std::move(result));
   }

@@ -10,6 +10,9 @@
 #include "HTP/Hierarchy/Alignment.h"
 #include "ModelGraph.h"
 #include "ProgramFit.h"
+#include "SketchMatches.h"
+
+#include <functional>
 
 namespace htp {
 
@@ -23,6 +26,12 @@ public:
   /// How messages call the program, and the evidence that tags name.
   void setSourceName(llvm::StringRef name) { source = name.str(); }
   void setEvidence(llvm::StringRef name) { evidence = name; }
+
+  /// Recognises weights that equal no parameter. Asked for only where there are
+  /// such weights; parameters are numbered as those of the program.
+  void setSketches(std::function<SketchMatches *()> make) {
+    sketches = std::move(make);
+  }
 
   /// Goes on where the program is that of another model.
   void setForce(bool on) { force = on; }
@@ -41,6 +50,8 @@ public:
 
 private:
   void findSizes();
+  void recognise(ModelGraph &model);
+  void placePacked(const ModelGraph &model, Alignment &result) const;
   void setPriors(ModelGraph &model);
   void measure(const ModelGraph &model, const Alignment &result);
   llvm::SmallVector<int32_t> nodesToExplain(const ModelGraph &model) const;
@@ -63,6 +74,7 @@ private:
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";
   llvm::DenseSet<int64_t> sizes;
+  std::function<SketchMatches *()> sketches;
   /// Of the program's modules: where they are in their own tree, and what they
   /// are called in the model's.
   std::vector<ModulePlace> places;

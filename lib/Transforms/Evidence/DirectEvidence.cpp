@@ -30,8 +30,9 @@ static constexpr StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 static constexpr StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
 
 DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
-                               const Trace *trace)
-    : tree(tree), trace(trace), scopes(tree), parameters(module, tree, trace) {
+                               const Trace *trace, SketchMatches *sketches)
+    : tree(tree), trace(trace), scopes(tree),
+      parameters(module, tree, trace, sketches) {
   if (trace)
     traced.emplace(module, *trace, parameters);
   indexRepeatedReaders(module);
@@ -117,6 +118,13 @@ std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
   return std::nullopt;
 }
 
+/// Whether an optimizer may have made `op` out of several. An operator on
+/// quantized tensors does what the one on floats does.
+static bool mayBeFused(Operation *op) {
+  StringRef type = getOpType(op);
+  return isForeign(op) && plainOperator(type) == type;
+}
+
 /// A plain convolution, not an optimizer's op that does more.
 static bool isConvolution(Operation *op) {
   StringRef type = getOpType(op);
@@ -153,6 +161,9 @@ static StringRef reasonFor(ParameterMatch match, bool copies) {
   case ParameterMatch::Values:
     return copies ? "copy of a parameter, by content in another order"
                   : "reads a parameter, by content in another order";
+  case ParameterMatch::Sketch:
+    return copies ? "copy of a parameter, by a sketch of its content"
+                  : "reads a parameter, by a sketch of its content";
   }
   llvm_unreachable("all matches are described");
 }
@@ -199,7 +210,7 @@ int64_t DirectEvidence::callOf(Operation *op, const ParameterValue &parameter,
 /// All parameters that the node reads must be of one module. A fused node
 /// belongs to the last op in it, which need not be the one with parameters.
 std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
-  if (isForeign(op))
+  if (mayBeFused(op))
     return std::nullopt;
   if (isCopy(op))
     for (Value result : op->getResults())
@@ -311,7 +322,7 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
       std::swap(node, value);
   }
   // Its value, a result of the model, need not be the first one's.
-  if (node && !value && isForeign(op))
+  if (node && !value && mayBeFused(op))
     node->confidence = kOfFirst;
   add(node);
   add(value);

@@ -25,9 +25,9 @@ struct Claim {
 /// Evidence 1 to 3 for every node of a model.
 class DirectEvidence {
 public:
-  /// `trace` may be null.
+  /// `trace` may be null, and so may `sketches`, which are those of the tree.
   DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
-                 const Trace *trace);
+                 const Trace *trace, SketchMatches *sketches = nullptr);
 
   /// All answers for `op`, the strongest first.
   llvm::SmallVector<Claim, 3> claims(mlir::Operation *op) const;

@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Hierarchy/Emission.h"
 #include "HTP/Hierarchy/Fingerprint.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -65,6 +66,8 @@ private:
   void addNode(Operation *op);
   bool addScales(Operation *op);
   int32_t seenThrough(Operation *op);
+  bool addsQuantizedBias(Operation *op);
+  bool readsQuantizedBias(Operation *op);
   void readFusion(Operation *op, GraphNode &node);
 
   ModelGraph &result;
@@ -99,6 +102,7 @@ int32_t GraphBuilder::use(Value value) {
 void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
   int32_t index = newValue(op->getResult(0));
   graph.values[index].constant = graph.constants.size();
+  result.constants.push_back(op->getResult(0));
   TensorContent &content = graph.constants.emplace_back();
   content.kind = graph.values[index].kind;
   auto typed = dyn_cast_or_null<TypedAttr>(tensor);
@@ -118,17 +122,6 @@ void GraphBuilder::addConstant(Operation *op, Attribute tensor) {
   std::optional<ArrayRef<char>> bytes = getTensorBytes(tensor, storage);
   if (element && bytes)
     content.values = hashValues(*bytes, *element);
-}
-
-/// The operator on floats that an operator on quantized tensors stands for:
-/// MatMul for MatMulInteger, Conv for QLinearConv.
-static StringRef plainOperator(Operation *op) {
-  StringRef type = getOpType(op), plain = type;
-  plain.consume_back("ToFloat");
-  bool quantized = plain.consume_back("Integer") ||
-                   plain.consume_front("QLinear") ||
-                   plain.consume_front("DynamicQuantize");
-  return quantized && !plain.empty() ? plain : type;
 }
 
 /// Whether a fused product transposes one of its operands.
@@ -157,7 +150,7 @@ void GraphBuilder::addNode(Operation *op) {
   SmallVector<ElementKind> kinds;
   {
     GraphNode &node = graph.nodes.emplace_back();
-    node.op = plainOperator(op);
+    node.op = plainOperator(getOpType(op));
     node.name = getNodeName(op);
     readFusion(op, node);
     for (Value operand : op->getOperands()) {
@@ -204,6 +197,42 @@ bool GraphBuilder::addScales(Operation *op) {
   return joins;
 }
 
+/// Whether `op` adds a constant to what a convolution on integers made. The
+/// convolution on floats had the bias itself.
+bool GraphBuilder::addsQuantizedBias(Operation *op) {
+  if (getOpType(op) != "Add" || op->getNumOperands() != 2)
+    return false;
+  int32_t made = use(op->getOperand(0)), bias = use(op->getOperand(1));
+  if (made < 0 || bias < 0 || graph.values[bias].constant < 0)
+    return false;
+  int32_t producer = graph.values[made].producer;
+  return producer >= 0 &&
+         getOpType(result.operations[producer]) == "ConvInteger";
+}
+
+/// Whether `op` only gives such a bias the shape in which it is added.
+bool GraphBuilder::readsQuantizedBias(Operation *op) {
+  if (getOpType(op) != "Reshape" || !op->getResult(0).hasOneUse())
+    return false;
+  Operation *reader = *op->getResult(0).getUsers().begin();
+  int32_t bias = use(op->getOperand(0));
+  if (getOpType(reader) != "Add" || bias < 0 ||
+      graph.values[bias].constant < 0 || reader->getNumOperands() != 2 ||
+      reader->getOperand(1) != op->getResult(0))
+    return false;
+  // Its convolution may come later than the bias.
+  Operation *maker = reader->getOperand(0).getDefiningOp();
+  for (unsigned steps = 0; maker && maker->getNumOperands() && steps < 3;
+       ++steps) {
+    if (getOpType(maker) == "ConvInteger")
+      return true;
+    if (getOpType(maker) != "Mul" && getOpType(maker) != "Cast")
+      return false;
+    maker = maker->getOperand(0).getDefiningOp();
+  }
+  return false;
+}
+
 /// The value that `op` passes on in another encoding, or -1. The weights and
 /// activations of a quantized model are those of the model.
 int32_t GraphBuilder::seenThrough(Operation *op) {
@@ -215,6 +244,11 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
       llvm::StringSwitch<bool>(type(op))
           .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
           .Case("DynamicQuantizeLinear", true)
+          // Other memory layouts, which ONNX Runtime chooses for a processor.
+          .Cases({"ReorderInput", "ReorderOutput"}, true)
+          // The bias that a quantizer took out of a convolution.
+          .Case("Add", addsQuantizedBias(op))
+          .Case("Reshape", readsQuantizedBias(op))
           .Case("Identity", graph.values[source].constant >= 0)
           // What a dynamically quantized product is brought back to floats by.
           .Case("Cast",
@@ -259,7 +293,8 @@ void GraphBuilder::addOperation(Operation *op) {
     // It ends what a node does; to quantize is for who reads it.
     auto maker = result.nodeOf.find(op->getOperand(0).getDefiningOp());
     if (maker != result.nodeOf.end() &&
-        !getOpType(op).ends_with("QuantizeLinear"))
+        !getOpType(op).ends_with("QuantizeLinear") &&
+        getOpType(op) != "ReorderInput")
       result.ends.push_back({op, result.nodeOf[op] = maker->second});
     return;
   }

@@ -27,8 +27,9 @@ struct ModelGraph {
              const llvm::DenseSet<int64_t> &sizes);
 
   Graph graph;
-  /// The operation of each node.
+  /// The operation of each node, and the value of each constant.
   std::vector<mlir::Operation *> operations;
+  std::vector<mlir::Value> constants;
   /// Operations that bring a node's quantized result back to floats, and the
   /// node: they are its part.
   std::vector<std::pair<mlir::Operation *, int32_t>> ends;

@@ -22,9 +22,9 @@ static bool sizesFit(Value value, const Parameter &parameter) {
 }
 
 ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
-                                 const Trace *trace)
-    : tree(tree), index(tree), seen(index.size()), readers(index.size()),
-      direct(index.size()), behind(index.size()) {
+                                 const Trace *trace, SketchMatches *sketches)
+    : tree(tree), index(tree), sketches(sketches), seen(index.size()),
+      readers(index.size()), direct(index.size()), behind(index.size()) {
   if (trace)
     indexReaders(*trace);
   for (auto function : module.getOps<FunctionOpInterface>()) {
@@ -165,7 +165,8 @@ void ParameterValues::addInitializer(Value value, Attribute contents) {
   misfitCount += named && !fits && contents;
   if (fits)
     result.parameter = *named;
-  else if (!contents || !matchContents(value, contents, result))
+  else if (!contents || (!matchContents(value, contents, result) &&
+                         !matchSketch(value, result)))
     return;
   seen.set(index.identity(result.parameter));
   values.insert({value, std::move(result)});
@@ -202,6 +203,25 @@ bool ParameterValues::matchContents(Value value, Attribute contents,
   return false;
 }
 
+/// Of equal parameters it may be any; of packed ones it is all.
+bool ParameterValues::matchSketch(Value value, ParameterValue &result) {
+  if (!sketches)
+    return false;
+  ArrayRef<SketchMatch> found = sketches->find(value);
+  if (found.empty())
+    return false;
+  result.match = ParameterMatch::Sketch;
+  result.parameter = found.front().parameters.front();
+  SmallVector<ParameterId, 4> all;
+  for (const SketchMatch &match : found) {
+    all.append(match.parameters.begin(), match.parameters.end());
+    seen.set(index.identity(match.parameters.front()));
+  }
+  if (all.size() > 1)
+    several[value] = std::move(all);
+  return true;
+}
+
 void ParameterValues::addCopies(mlir::ModuleOp module) {
   module->walk([&](Operation *op) {
     if (isInitializer(op) || !isCopy(op) || op->getNumOperands() == 0 ||
@@ -217,7 +237,9 @@ void ParameterValues::addCopies(mlir::ModuleOp module) {
       copy.parameter = *named;
       copy.match = ParameterMatch::Name;
       seen.set(index.identity(copy.parameter));
-    }
+    } else if (auto found = several.find(op->getOperand(0));
+               found != several.end())
+      several[result] = SmallVector<ParameterId, 4>(found->second);
     values.insert({result, std::move(copy)});
   });
 }
@@ -248,6 +270,10 @@ void ParameterValues::addReaders() {
   };
   llvm::DenseMap<const ParameterId *, Equal> groups;
   for (auto &[value, parameter] : values) {
+    if (auto found = several.find(value); found != several.end()) {
+      parameter.modules = readersOfAny(found->second);
+      continue;
+    }
     uint64_t hash = index[parameter.parameter].hash;
     ArrayRef<ParameterId> equal =
         hash ? index.withContent(hash) : ArrayRef<ParameterId>();

@@ -7,6 +7,7 @@
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
 
 #include "ParameterIndex.h"
+#include "SketchMatches.h"
 
 #include "HTP/Hierarchy/Emission.h"
 #include "HTP/Hierarchy/Trace.h"
@@ -20,7 +21,7 @@
 namespace htp {
 
 /// How a value of the graph was found to be a parameter.
-enum class ParameterMatch { Name, Content, Values };
+enum class ParameterMatch { Name, Content, Values, Sketch };
 
 /// A value of the graph that is a parameter, or a copy of one.
 struct ParameterValue {
@@ -30,7 +31,8 @@ struct ParameterValue {
 };
 
 /// The parameters in a graph. A value is a parameter by its name, else by its
-/// contents, else by its contents in another order (transposed, reshaped). A
+/// contents, else by its contents in another order (transposed, reshaped), else
+/// by a sketch of them (rounded, quantized, packed). A
 /// copy (Identity, Cast, Transpose, QuantizeLinear, DequantizeLinear) of a
 /// parameter is that parameter, unless its own name says that it is another:
 /// the TorchScript-based exporter stores equal parameters once and copies them
@@ -38,8 +40,9 @@ struct ParameterValue {
 class ParameterValues {
 public:
   /// `trace` may be null; then a parameter is read by the module that owns it.
+  /// So may `sketches`, which are those of the tree.
   ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
-                  const Trace *trace);
+                  const Trace *trace, SketchMatches *sketches = nullptr);
 
   const ParameterValue *find(mlir::Value value) const;
 
@@ -79,8 +82,11 @@ public:
 private:
   const ModuleTree &tree;
   ParameterIndex index;
+  SketchMatches *sketches;
   size_t misfitCount = 0;
   llvm::MapVector<mlir::Value, ParameterValue> values;
+  /// The parameters that are packed in a value, or that it may be any of.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<ParameterId, 4>> several;
   llvm::BitVector seen; ///< identities of parameters in the graph
 
   /// Modules that read a parameter, by its identity.
@@ -106,6 +112,7 @@ private:
   void addReaders();
   bool matchContents(mlir::Value value, mlir::Attribute contents,
                      ParameterValue &result) const;
+  bool matchSketch(mlir::Value value, ParameterValue &result);
   llvm::ArrayRef<ModuleId> readersOf(ParameterId parameter) const;
   llvm::ArrayRef<ModuleId> readersOfAny(llvm::ArrayRef<ParameterId> several);
 };

@@ -80,6 +80,15 @@ void ProgramFit::compareContents(const Program &program, const Graph &graph) {
   });
 }
 
+/// Vectors are often equal in models that were not trained, and belong to no
+/// parameter where a quantizer made them.
+void ProgramFit::addSketch(const TensorContent &content, bool found) {
+  if (content.shape.size() < 2 || content.elements < kLeastElements)
+    return;
+  ++sketched;
+  recognised += found;
+}
+
 /// Parameters that were folded, rounded or quantized and names that were
 /// removed prove nothing as long as something else fits. What was measured on
 /// the corpus: of a model's own trace 0.94 or more of the model's tensors have
@@ -96,6 +105,9 @@ ProgramFit::Verdict ProgramFit::verdict() const {
   bool isQuantized = quantized * 4 >= constants && quantized;
   bool otherContents = compared >= kEnough && compared - equal > 2 * norms &&
                        !isQuantized && share(equal, compared) < kSameContents;
+  // Sketches recognise no weights by chance.
+  if (recognised >= kEnough && share(recognised, sketched) >= kHalf)
+    return Verdict::Fits;
   bool sizesTold = tensors && constants;
   double bySize = sizesTold ? share(constantsFound, constants) : 0;
   // Close relatives call their modules by the same names.
@@ -103,7 +115,12 @@ ProgramFit::Verdict ProgramFit::verdict() const {
                     !isQuantized && byParameter < kHalf && bySize < kHalf;
   if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
     return Verdict::Other;
-  if (otherContents || otherSizes)
+  // Nothing that could be compared is the program's: the same architecture,
+  // perhaps, and other weights.
+  bool otherWeights = sketched >= kEnough &&
+                      share(recognised, sketched) < kSameContents &&
+                      (!compared || share(equal, compared) < kSameContents);
+  if (otherContents || otherSizes || otherWeights)
     return Verdict::Doubtful;
   if (byParameter < kHalf && byName < kHalf && bySize < kOwnSizes)
     return Verdict::Doubtful;
@@ -131,6 +148,8 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
   count("constants_found", constantsFound);
   count("contents_compared", compared);
   count("contents_equal", equal);
+  count("sketches_compared", sketched);
+  count("sketches_recognised", recognised);
   count("nodes", nodes);
   count("nodes_named", named);
   count("nodes_explained", explained);
@@ -156,6 +175,10 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
                     "{7:f1} where it fits)",
                     parametersFound, parameters, constantsFound, constants,
                     explained, nodes, likelihood(), kFitting);
+  if (sketched)
+    found += llvm::formatv("; {0} of {1} weights that equal none look like one "
+                           "of its parameters",
+                           recognised, sketched);
   if (answer == Verdict::Other && !force) {
     InFlightDiagnostic error = module.emitError()
                                << name << " is of another model: " << found;

@@ -23,6 +23,9 @@ struct ProgramFit {
   /// Parameters that no other one of the program equals and that have a partner
   /// of the same size and type in the model, and those with the same contents.
   size_t compared = 0, equal = 0;
+  /// Weights of the model that were rounded, quantized or changed, and those of
+  /// them that sketches recognised.
+  size_t sketched = 0, recognised = 0;
   /// Norms of the program, which exporters fold into what comes before them:
   /// its weight and its bias then change. And tensors that were quantized.
   size_t norms = 0, quantized = 0;
@@ -33,6 +36,7 @@ struct ProgramFit {
 
   void countSizes(const Program &program, const Graph &graph);
   void compareContents(const Program &program, const Graph &graph);
+  void addSketch(const TensorContent &content, bool found);
 
   /// Mean log-likelihood of a node.
   double likelihood() const { return nodes ? logLikelihood / nodes : 0; }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which parameters the weights of a graph are, by sketches of what they hold:
+// for weights that were rounded, quantized or packed, and equal none exactly.
+
+#ifndef HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
+#define HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
+
+#include "HTP/Hierarchy/ModuleTree.h"
+#include "HTP/Hierarchy/SketchIndex.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+
+namespace htp {
+
+/// Reads the weight that `constant` stores, in the way in which the operators
+/// do that read it: through DequantizeLinear, or as an operator on packed
+/// weights unpacks it. Null where it is none, or is not whole.
+std::unique_ptr<WeightReader> weightReader(mlir::Value constant);
+
+/// The matches of one graph, found as they are asked for.
+class SketchMatches {
+public:
+  /// The parameters of a tree, numbered module by module (ParameterIndex.h).
+  explicit SketchMatches(const ModuleTree &tree);
+  explicit SketchMatches(SketchIndex index) : index(std::move(index)) {}
+
+  /// Whether there is anything to compare with.
+  bool empty() const { return index.empty(); }
+
+  /// The parameters that the weight holds, in its order; none where it is not
+  /// recognised.
+  llvm::ArrayRef<SketchMatch> find(mlir::Value constant);
+
+  /// Weights that could be compared, and those that are parameters.
+  size_t compared() const { return numCompared; }
+  size_t recognised() const { return numRecognised; }
+
+private:
+  SketchIndex index;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<SketchMatch, 1>> found;
+  size_t numCompared = 0, numRecognised = 0;
+};
+
+/// The matches with the parameters of a tree, which passes share: every weight
+/// is read once.
+class SketchAnalysis {
+public:
+  explicit SketchAnalysis(mlir::Operation *) {}
+
+  SketchMatches &with(const ModuleTree &tree) {
+    if (known != &tree || !matches) {
+      matches = std::make_unique<SketchMatches>(tree);
+      known = &tree;
+    }
+    return *matches;
+  }
+
+private:
+  const ModuleTree *known = nullptr;
+  std::unique_ptr<SketchMatches> matches;
+};
+
+} // namespace htp
+
+#endif // HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
