@@ -41,7 +41,14 @@ static LogicalResult report(Error error) {
 /// of the whole run.
 LogicalResult Session::openOutputs() {
   StringRef path = options.output;
-  if (path.contains('%')) {
+  if (options.format == Format::IREE) {
+    if (path.empty() || path == "-")
+      return report(
+          createStringError("--emit=iree writes a folder: -o FOLDER"));
+    if (std::error_code error = sys::fs::create_directories(path))
+      return report(
+          createStringError("cannot write '" + path + "': " + error.message()));
+  } else if (path.contains('%')) {
     StringRef folder = sys::path::parent_path(path);
     if (folder.contains('%'))
       return report(createStringError(
