@@ -27,6 +27,8 @@ from .errors import (
     TraceFailed,
 )
 from .export import export
+from .iree import Compilation, CompiledModel, load_compiled
+from .iree import compile_model as compile
 from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
 from .profiling import Profile, profile
 from .selecting import Selection, select
@@ -39,6 +41,8 @@ except _metadata.PackageNotFoundError:  # a source tree on the path
 
 __all__ = [
     "BadInput",
+    "Compilation",
+    "CompiledModel",
     "Context",
     "Difference",
     "ExportFailed",
@@ -56,9 +60,11 @@ __all__ = [
     "Selection",
     "TaggedModel",
     "TraceFailed",
+    "compile",
     "diff",
     "export",
     "load",
+    "load_compiled",
     "outline",
     "profile",
     "select",

@@ -134,22 +134,30 @@ void LayerChoice::choose(func::FuncOp main) {
       chosen.insert(callee);
 }
 
-/// What `call` runs, in its place, with scopes as seen from there.
+/// What `call` runs, in its place, with names and scopes as they are there.
 static SmallVector<Operation *> inlineCall(func::CallOp call,
                                            func::FuncOp callee) {
+  Block body;
   IRMapping mapping;
   mapping.map(callee.getArguments(), call.getOperands());
-  auto tag = call->getAttrOfType<TagAttr>(kTagAttr);
+  for (Operation &op : callee.front())
+    body.push_back(op.clone(mapping));
+  TagAttr tag = getTag(call);
   ModuleFrame frame(tag ? tag.getPath() : StringRef());
-  OpBuilder builder(call);
-  SmallVector<Operation *> ops;
-  for (Operation &op : opsBeforeLast(callee.front())) {
-    ops.push_back(builder.clone(op, mapping));
-    makeAbsolute(ops.back(), frame);
+  for (Operation &op : body)
+    makeAbsolute(&op, frame);
+  if (auto originals = call->getAttrOfType<OriginalsAttr>(kOriginalsAttr)) {
+    SmallVector<Operation *> recorded = recordedOps(body);
+    if (recorded.size() == originals.size())
+      for (auto [i, op] : llvm::enumerate(recorded))
+        applyDifference(op, originals[i]);
   }
-  Operation &end = callee.front().back();
-  for (auto [result, value] : llvm::zip(call.getResults(), end.getOperands()))
-    result.replaceAllUsesWith(mapping.lookup(value));
+  Operation *end = &body.back();
+  call->replaceAllUsesWith(end->getOperands());
+  end->erase();
+  auto ops = llvm::map_to_vector(body, [](Operation &op) { return &op; });
+  call->getBlock()->getOperations().splice(Block::iterator(call),
+                                           body.getOperations());
   call->erase();
   return ops;
 }
@@ -197,6 +205,39 @@ void LayerChoice::nameLayers(std::vector<Layer> &layers) const {
   }
 }
 
+/// Arguments in the order in which the body reads them. The order that
+/// outlining gives them depends on which parameters a model stores once, and so
+/// would the text of the layer.
+static void sortArguments(Layer &layer) {
+  Block &body = layer.function.front();
+  SmallVector<unsigned> order;
+  llvm::DenseSet<unsigned> seen;
+  auto add = [&](unsigned argument) {
+    if (seen.insert(argument).second)
+      order.push_back(argument);
+  };
+  layer.function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand);
+          argument && argument.getOwner() == &body)
+        add(argument.getArgNumber());
+  });
+  for (unsigned argument : llvm::seq(body.getNumArguments()))
+    add(argument);
+  const unsigned count = order.size();
+  for (unsigned argument : order) {
+    BlockArgument old = body.getArgument(argument);
+    old.replaceAllUsesWith(body.addArgument(old.getType(), old.getLoc()));
+  }
+  body.eraseArguments(0, count);
+  layer.function.setType(FunctionType::get(layer.function.getContext(),
+                                           body.getArgumentTypes(),
+                                           layer.function.getResultTypes()));
+  for (func::CallOp call : layer.calls)
+    call->setOperands(llvm::map_to_vector(
+        order, [&](unsigned argument) { return call.getOperand(argument); }));
+}
+
 FailureOr<LayeredModel> LayerChoice::run() {
   FailureOr<func::FuncOp> main = findMain();
   if (failed(main) || failed(visit(*main, 1)))
@@ -215,8 +256,10 @@ FailureOr<LayeredModel> LayerChoice::run() {
       model.layers.push_back({callee, "", classOf(callee), {}});
     model.layers[known->second].calls.push_back(call);
   }
-  for (Layer &layer : model.layers)
+  for (Layer &layer : model.layers) {
     inlineCalls(layer.function, /*keepLayers=*/false);
+    sortArguments(layer);
+  }
   nameLayers(model.layers);
   return model;
 }

@@ -32,14 +32,15 @@ static Value withoutCopies(Value value) {
   return value;
 }
 
-/// Of what the main function itself reads: what a module learned, or too much
-/// to be written into a program.
-static bool isLikeWeight(TypedAttr contents) {
+/// Of what the main function itself reads: what a module learned, known as a
+/// parameter or by its looks, or too much to be written into a program.
+static bool isWeight(Operation &op, TypedAttr contents) {
   constexpr int64_t kFew = 8; // as outlining has it: factors of a Resize
   constexpr int64_t kMany = 1 << 16;
   auto type = cast<ShapedType>(contents.getType());
-  return type.getNumElements() >
-         (isa<FloatType>(type.getElementType()) ? kFew : kMany);
+  if (!isa<FloatType>(type.getElementType()))
+    return type.getNumElements() > kMany;
+  return type.getNumElements() > kFew || op.hasAttr(kParameterAttr);
 }
 
 Weights::Weights(const LayeredModel &model) {
@@ -59,7 +60,7 @@ Weights::Weights(const LayeredModel &model) {
   for (Operation &op : func::FuncOp(model.main).front())
     if (op.getNumResults() == 1 && !op.use_empty())
       if (TypedAttr contents = contentsOf(op.getResult(0));
-          contents && isLikeWeight(contents))
+          contents && isWeight(op, contents))
         add(op.getResult(0));
 }
 

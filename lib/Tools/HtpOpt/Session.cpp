@@ -45,6 +45,9 @@ LogicalResult Session::openOutputs() {
     if (path.empty() || path == "-")
       return report(
           createStringError("--emit=iree writes a folder: -o FOLDER"));
+    if (sys::fs::exists(path) && !sys::fs::is_directory(path))
+      return report(createStringError("cannot write '" + path +
+                                      "': is a file, expected a folder"));
     if (std::error_code error = sys::fs::create_directories(path))
       return report(
           createStringError("cannot write '" + path + "': " + error.message()));

@@ -49,7 +49,8 @@ class Compiler:
             command.append("--mlir-disable-threading")
         done = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace")
         if done.returncode:
-            raise CompileFailed(explain(done.stderr, source.stem, done.returncode))
+            text = source.read_text(encoding="utf-8", errors="replace")
+            raise CompileFailed(explain(done.stderr, source.stem, done.returncode, text))
 
 
 def _find() -> Path:
@@ -84,24 +85,37 @@ def _processor() -> str:
     return f"{platform.machine()} {found[1].strip() if found else platform.node()}"
 
 
-def explain(stderr: str, name: str, status: int) -> str:
-    """IREE's first error: the operator, the module and the line of Python that it names."""
+def explain(stderr: str, name: str, status: int, text: str = "") -> str:
+    """IREE's first error as a sentence. Where it names a line of Python, the program's text tells which
+    operators and modules that line made."""
     if status < 0:
         return f"IREE's compiler was ended by signal {-status} while it compiled {name!r}"
     error = next((line for line in stderr.splitlines() if "error: " in line), "")
-    reason = error.partition("error: ")[2] or (stderr.strip().splitlines() or ["no message"])[-1]
+    place, _, reason = error.partition("error: ")
+    reason = reason or (stderr.strip().splitlines() or ["no message"])[-1]
     operator = re.search(r'torch\.operator "onnx\.(\w+)"', stderr)
-    if "failed to legalize" in reason and operator:
+    if "failed to legalize" in reason and "torch.operator" in reason and operator:
         reason = f"it does not import the operator {operator[1]} as it is used here"
-    where = _where(stderr)
-    return f"IREE does not compile {name!r}: {reason}{where}"
+    reason = reason.partition(": %")[0]
+    return f"IREE does not compile {name!r}: {reason}{_where(place, text)}"
 
 
-def _where(stderr: str) -> str:
-    """The module and the line of Python code of the first location that has them."""
-    scope = re.search(r'htp\.scope = "([^"]*)"', stderr)
-    line = re.search(r'"?([^\s"(]+\.py)"?:(\d+)', stderr)
-    parts = [f"module {scope[1]!r}"] if scope else []
-    if line:
-        parts.append(f"{line[1]}:{line[2]}")
-    return f" ({', '.join(parts)})" if parts else ""
+def _where(place: str, text: str) -> str:
+    """What is at a place that a message starts with: `net.py:12:0: `, or one in the program's text."""
+    found = re.match(r"\s*(?:\[.*?\] )?(.+?):(\d+):\d+: ", place)
+    if not found:
+        return ""
+    file, number = found[1], int(found[2])
+    lines = text.splitlines()
+    if file.endswith(".mlir"):
+        lines, parts = lines[number - 1 : number], []
+    else:
+        lines = [line for line in lines if f'{file}":{number}:' in line]
+        parts = [f"{file}:{number}"]
+    modules = dict.fromkeys(re.findall(r'htp\.scope = "([^"]+)"', "\n".join(lines)))
+    operators = dict.fromkeys(re.findall(r'torch\.operator "onnx\.(\w+)"', "\n".join(lines)))
+    if modules:
+        parts.insert(0, f"module {', '.join(map(repr, modules))}")
+    if operators:
+        parts.insert(0, f"operator {', '.join(operators)}")
+    return f" ({'; '.join(parts)})" if parts else ""

@@ -87,20 +87,23 @@ def compile_model(
 def write_folder(model: StrPath, folder: Path, classes: Iterable[str] = ()) -> dict[str, Any]:
     """htp-opt's part: one file for each distinct layer, and the rest."""
     source = read_input(model)
+    file = source[0]
     options = [f"min-ops={LEAST_OPERATIONS}"]
     if chosen := list(classes):
-        options = [f"classes={','.join(chosen)}"]
-    if not is_mlir(model) and has_functions(model):  # outlined in another way, and ONNX keeps no types in functions
+        options = [f"classes={','.join(chosen)}", "min-ops=1"]
+    if not is_mlir(model) and has_functions(
+        model
+    ):  # outlined in another way, and ONNX keeps no types in functions
         with tempfile.TemporaryDirectory(prefix="htp-") as scratch:
             flat = Path(scratch) / "flat.onnx"
-            native.run("htp-onnx", *source, "--htp-inline", "-o", flat)
+            native.run("htp-onnx", file, "--htp-inline", "-o", flat)
             return _emit([str(flat), "--htp-attach-hierarchy"], options, folder)
     return _emit(source, options, folder)
 
 
 def _emit(source: Sequence[str], options: Sequence[str], folder: Path) -> dict[str, Any]:
     outline = f"--htp-outline={' '.join(options)}"
-    native.run("htp-onnx", *source, outline, "--emit=iree", "-o", folder)
+    native.run("htp-onnx", *source, "--onnx-infer-shapes", outline, "--emit=iree", "-o", folder)
     return read_manifest(folder)
 
 
@@ -135,9 +138,9 @@ def _compile_all(
         running = [pool.submit(compile_one, *work) for work in missing]
         try:
             for future in as_completed(running):
-                program = future.result()
-                done[program.name] = program
-                say(f"compiled {program.name} ({len(done)} of {len(programs(manifest))} files)")
+                made = future.result()
+                done[made.name] = made
+                say(f"compiled {made.name} ({len(done)} of {len(programs(manifest))} files)")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

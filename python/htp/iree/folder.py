@@ -25,9 +25,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != "htp-iree":
         raise BadInput(f"{folder / MANIFEST} does not describe a model for IREE")
     if manifest.get("version") != 1:
-        raise BadInput(
-            f"{folder / MANIFEST} has version {manifest.get('version')!r}, expected 1"
-        )
+        raise BadInput(f"{folder / MANIFEST} has version {manifest.get('version')!r}, expected 1")
     return manifest
 
 

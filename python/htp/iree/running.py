@@ -19,7 +19,11 @@ _TYPES = {
     "i1": "bool",
     "complex<f32>": "complex64",
     "complex<f64>": "complex128",
-    **{f"{sign}i{bits}": f"{'u' * (sign == 'u')}int{bits}" for sign in "su" for bits in (8, 16, 32, 64)},
+    **{
+        f"{sign}i{bits}": f"{'u' * (sign == 'u')}int{bits}"
+        for sign in "su"
+        for bits in (8, 16, 32, 64)
+    },
 }
 
 
@@ -64,7 +68,9 @@ class CompiledModel:
         return {layer["name"]: layer["calls"] for layer in self._manifest["layers"]}
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        feeds = [self._fitting(t, value) for t, value in zip(self.inputs, self._ordered(args, kwargs))]
+        feeds = [
+            self._fitting(t, value) for t, value in zip(self.inputs, self._ordered(args, kwargs))
+        ]
         try:
             results = self._entry(*feeds)
         except (RuntimeError, ValueError) as error:
