@@ -44,6 +44,7 @@ build: configure ## All programs and libraries, into build/bin and build/lib
 bench: build ## Time and memory of everything beside their limits (FULL=1: up to 1,000,000 nodes)
 	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin $(if $(FULL),--full)
 	@$(PYTHON) benchmarks/export.py
+	@$(PYTHON) benchmarks/compile.py
 
 fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers
 	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)

@@ -28,6 +28,8 @@ from .errors import (
 )
 from .explaining import explain
 from .export import export
+from .iree import Compilation, CompiledModel, load_compiled
+from .iree import compile_model as compile
 from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
 from .profiling import Profile, profile
 from .selecting import Selection, select
@@ -40,6 +42,8 @@ except _metadata.PackageNotFoundError:  # a source tree on the path
 
 __all__ = [
     "BadInput",
+    "Compilation",
+    "CompiledModel",
     "Context",
     "Difference",
     "ExportFailed",
@@ -57,10 +61,12 @@ __all__ = [
     "Selection",
     "TaggedModel",
     "TraceFailed",
+    "compile",
     "diff",
     "explain",
     "export",
     "load",
+    "load_compiled",
     "outline",
     "profile",
     "select",

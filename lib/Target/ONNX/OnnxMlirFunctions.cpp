@@ -187,9 +187,8 @@ void LocalFunctions::finish(func::FuncOp instance, TypeRange resultTypes) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// The node alone: what its schema needs to tell the types of its results.
-static LogicalResult exportShell(Operation *op, NodeProto &node,
-                                 std::vector<TypeProto> &types) {
+LogicalResult htp::exportShell(Operation *op, NodeProto &node,
+                               std::vector<TypeProto> &types) {
   node.set_op_type(htp::onnx::getOpType(op).str());
   node.set_domain(htp::onnx::getDomain(op).str());
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {

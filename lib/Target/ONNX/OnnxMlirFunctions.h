@@ -19,6 +19,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include "onnx/onnx_pb.h"
+
 #include <map>
 #include <vector>
 
@@ -52,6 +54,11 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::func::FuncOp> instances;
   llvm::DenseSet<mlir::Operation *> open;
 };
+
+/// The node alone, and the types of its operands: what its schema needs to tell
+/// the types of its results.
+mlir::LogicalResult exportShell(mlir::Operation *op, ::onnx::NodeProto &node,
+                                std::vector<::onnx::TypeProto> &types);
 
 /// Gives the results of a node of which nothing is known the types that ONNX
 /// infers from its operands.

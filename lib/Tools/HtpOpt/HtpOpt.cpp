@@ -48,7 +48,10 @@ struct CommandLine {
                  clEnumValN(Format::Bytecode, "mlirbc", "MLIR bytecode"),
                  clEnumValN(Format::OnnxMlir, "onnx-mlir",
                             "MLIR text in the strict form that onnx-mlir's "
-                            "verifier accepts")),
+                            "verifier accepts"),
+                 clEnumValN(Format::IREE, "iree",
+                            "a folder that IREE compiles file by file: the "
+                            "layers of an outlined model, and the rest")),
       cl::cat(category)};
   // Not `link` by default: onnx.load and onnx.checker refuse a data file that
   // has two names, and would from then on refuse the input model as well.
@@ -147,7 +150,8 @@ static std::string overview() {
         "  htp-opt model.onnx                          # as MLIR, to read\n"
         "  htp-opt model.onnx --htp-tag -o tagged.onnx # tag every node\n"
         "  htp-opt model.onnx --cse -o smaller.onnx    # MLIR's own passes\n"
-        "  htp-opt model.onnx --emit=onnx-mlir -o m.mlir\n\n"
+        "  htp-opt model.onnx --emit=onnx-mlir -o m.mlir\n"
+        "  htp-opt tagged.onnx --htp-outline --emit=iree -o folder\n\n"
         "HTP PASSES (in full: docs/Passes.md):\n";
   describePasses(os);
   return text;
@@ -173,7 +177,7 @@ static LogicalResult runDeveloperMode(const SessionOptions &options,
     return MlirOptMain(outs(), MemoryBuffer::getMemBuffer(""), registry,
                        config);
   if (!options.sides.empty() || options.format == Format::ONNX ||
-      options.format == Format::OnnxMlir)
+      options.format == Format::OnnxMlir || options.format == Format::IREE)
     return fail("--split-input-file, --verify-diagnostics, --verify-roundtrip "
                 "and reproducers write MLIR only");
   auto buffer = MemoryBuffer::getFileOrSTDIN(options.input);

@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Dialect/ONNX/Transforms/Passes.h"
 #include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Target/DAG.h"
 #include "HTP/Target/GraphML.h"
@@ -61,6 +62,7 @@ static void registerTagSpelling() {
 void htp::registerAll(mlir::DialectRegistry &registry) {
   registry.insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
   htp::registerHTPTransformsPasses();
+  htp::registerHTPONNXTransformsPasses();
   htp::registerHTPPipelines();
   htp::setModelLoader(htp::readModel);
   registerSideOutputs();

@@ -46,7 +46,17 @@ static LogicalResult report(Error error) {
 /// of the whole run.
 LogicalResult Session::openOutputs() {
   StringRef path = options.output;
-  if (path.contains('%')) {
+  if (options.format == Format::IREE) {
+    if (path.empty() || path == "-")
+      return report(
+          createStringError("--emit=iree writes a folder: -o FOLDER"));
+    if (sys::fs::exists(path) && !sys::fs::is_directory(path))
+      return report(createStringError("cannot write '" + path +
+                                      "': is a file, expected a folder"));
+    if (std::error_code error = sys::fs::create_directories(path))
+      return report(
+          createStringError("cannot write '" + path + "': " + error.message()));
+  } else if (path.contains('%')) {
     StringRef folder = sys::path::parent_path(path);
     if (folder.contains('%'))
       return report(createStringError(

@@ -3,6 +3,7 @@
 // The writing half of a session.
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Target/IREE.h"
 #include "HTP/Target/ONNX/Export.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
@@ -42,6 +43,8 @@ LogicalResult Session::writeAll(Operation *op) {
   for (auto [side, file] : zip_equal(options.sides, sideOutputs))
     if (failed(side.kind->writer(module, file->os())))
       return failure();
+  if (options.format == Format::IREE)
+    return writeFolder(op);
   if (StringRef(options.output).contains('%') && module)
     return writeEachModule(module);
   return mainOutput ? write(op, *mainOutput) : success();
@@ -69,6 +72,24 @@ LogicalResult Session::writeEachModule(ModuleOp parent) {
       return failure();
   }
   return success();
+}
+
+/// `--emit=iree -o dir`: several files that belong together.
+LogicalResult Session::writeFolder(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError() << "only a builtin.module can be written for IREE, "
+                              "found '"
+                           << op->getName() << "'";
+  return writeIREE(module, [&](StringRef name) -> raw_ostream * {
+    SmallString<128> path(options.output);
+    sys::path::append(path, name);
+    auto file = outputs.open(path);
+    if (file)
+      return &(*file)->os();
+    (void)report(file.takeError());
+    return nullptr;
+  });
 }
 
 /// The data files that attributes of the module refer to.
@@ -100,6 +121,8 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
   }
   case Format::OnnxMlir:
     return writeOnnxMlir(op, file);
+  case Format::IREE:
+    break; // no single file
   case Format::Text: {
     if (config.bytecodeVersionToEmit())
       return op->emitError("bytecode version while not emitting bytecode");

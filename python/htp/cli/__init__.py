@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import HTPError, HTPWarning
-from . import ask, inspect, make
+from . import ask, compile, inspect, make
 from .commands import Commands
 from .console import Console
 
@@ -29,6 +29,7 @@ Which nn.Module did this ONNX node come from?
   htp select bert.onnx 'encoder.layer.*.attention'            names of nodes, for quantizers
   htp profile bert.onnx                                       which module is slow
   htp diff bert.onnx int8.onnx                                which module makes it wrong
+  htp compile bert.onnx                                       with IREE, each distinct layer once
 
 'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """
@@ -43,6 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     make.register(commands)
     inspect.register(commands)
     ask.register(commands)
+    compile.register(commands)
     return parser
 
 

@@ -15,6 +15,7 @@ enum class Format {
   Text,     // MLIR text
   Bytecode, // MLIR bytecode
   OnnxMlir, // MLIR text in the strict form of onnx-mlir; output only
+  IREE,     // a folder of files for IREE; output only
 };
 
 /// Tells a file's form from its content alone: bytecode by its magic number,

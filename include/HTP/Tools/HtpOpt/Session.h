@@ -70,6 +70,7 @@ private:
                                 mlir::TimingScope &timing);
   llvm::LogicalResult writeAll(mlir::Operation *op);
   llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
+  llvm::LogicalResult writeFolder(mlir::Operation *op);
   llvm::LogicalResult write(mlir::Operation *op, OutputFile &file);
   llvm::LogicalResult writeONNX(mlir::Operation *op, OutputFile &file);
   llvm::LogicalResult writeOnnxMlir(mlir::Operation *op, OutputFile &file);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// --onnx-infer-shapes: the sizes that ONNX's own inference leaves open.
+//
+//   %y = "onnx.Expand"(%v, %size) : … -> tensor<?x?xf32>
+// becomes, where the elements of %size can be followed,
+//   %y = "onnx.Expand"(%v, %size) : … -> tensor<1x16xf32>
+//
+// One walk in the order of the graph: the integers that an op makes (Numbers),
+// then the types of its results, from what is known of its operands.
+
+#include "HTP/Dialect/ONNX/Transforms/Passes.h"
+#include "HTP/Target/ONNX/OpInference.h"
+#include "Numbers.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace htp {
+#define GEN_PASS_DEF_ONNXINFERSHAPES
+#include "HTP/Dialect/ONNX/Transforms/Passes.h.inc"
+} // namespace htp
+
+using namespace mlir;
+using htp::onnx::Numbers;
+
+namespace {
+
+struct InferShapes : htp::impl::ONNXInferShapesBase<InferShapes> {
+  void runOnOperation() override;
+
+private:
+  void infer(func::FuncOp function);
+  void infer(Operation *op);
+  void refine(Value value, Type type);
+
+  llvm::DenseMap<Value, Numbers> numbers;
+};
+
+} // namespace
+
+void InferShapes::runOnOperation() {
+  llvm::DenseSet<StringAttr> called;
+  getOperation().walk([&](func::CallOp call) {
+    called.insert(call.getCalleeAttr().getRootReference());
+  });
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!function.isExternal() && !function->hasAttr("onnx.function_name") &&
+        !called.contains(function.getSymNameAttr()))
+      infer(function);
+}
+
+void InferShapes::infer(func::FuncOp function) {
+  numbers.clear();
+  Block &body = function.front();
+  for (Operation &op : body.without_terminator())
+    infer(&op);
+  function.setType(FunctionType::get(&getContext(), body.getArgumentTypes(),
+                                     body.getTerminator()->getOperandTypes()));
+}
+
+/// Takes over what `type` says beyond the value's own type.
+void InferShapes::refine(Value value, Type type) {
+  auto found = dyn_cast_or_null<RankedTensorType>(type);
+  if (!found)
+    return;
+  auto known = dyn_cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(found.getShape());
+  if (known) {
+    if (known.getRank() != found.getRank() ||
+        known.getElementType() != found.getElementType())
+      return;
+    for (auto [size, old] : llvm::zip(shape, known.getShape()))
+      size = ShapedType::isDynamic(old) ? size : old;
+  } else if (auto tensor = dyn_cast<TensorType>(value.getType());
+             tensor && tensor.getElementType() != found.getElementType()) {
+    return;
+  }
+  Type refined = RankedTensorType::get(shape, found.getElementType());
+  if (refined == value.getType())
+    return;
+  value.setType(refined);
+  ++numRefined;
+}
+
+void InferShapes::infer(Operation *op) {
+  if (op->getName().getDialectNamespace() != "onnx" || op->getNumRegions())
+    return;
+  SmallVector<const Numbers *> operands;
+  SmallVector<DenseElementsAttr> elements;
+  for (Value operand : op->getOperands()) {
+    auto it = numbers.find(operand);
+    const Numbers *known = it == numbers.end() ? nullptr : &it->second;
+    auto type = dyn_cast<ShapedType>(operand.getType());
+    operands.push_back(known);
+    elements.push_back(known && type ? known->toElements(type.getElementType())
+                                     : DenseElementsAttr());
+  }
+  bool isOpen = llvm::any_of(op->getResultTypes(), [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || !tensor.hasStaticShape();
+  });
+  if (isOpen && op->getNumOperands()) {
+    for (auto [result, type] :
+         llvm::zip(op->getResults(), htp::inferTypes(op, elements)))
+      refine(result, type);
+    if (op->getNumResults() == 1)
+      if (auto shape = htp::onnx::shapeFrom(op, operands))
+        if (auto tensor = dyn_cast<TensorType>(op->getResult(0).getType()))
+          refine(op->getResult(0),
+                 RankedTensorType::get(*shape, tensor.getElementType()));
+  }
+  if (auto made = htp::onnx::evaluate(op, operands)) {
+    auto tensor = cast<TensorType>(op->getResult(0).getType());
+    refine(op->getResult(0),
+           RankedTensorType::get(made->shape, tensor.getElementType()));
+    numbers[op->getResult(0)] = std::move(*made);
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The folder: which layers there are (Layers), which weights (Weights), a file
+// for each (TorchText), the model around them (MainFile), and model.json.
+
+#include "HTP/Target/IREE.h"
+
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "Layers.h"
+#include "MainFile.h"
+#include "TorchText.h"
+#include "Weights.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace htp;
+
+namespace {
+
+class FolderWriter {
+public:
+  FolderWriter(const LayeredModel &model, OpenInFolder open)
+      : model(model), weights(model), open(open) {}
+
+  LogicalResult write();
+
+private:
+  using WriteText = function_ref<LogicalResult(llvm::raw_ostream &, bool)>;
+  LogicalResult writeProgram(StringRef name, WriteText writeText);
+  LogicalResult writeLayer(const Layer &layer);
+  LogicalResult writeManifest(llvm::raw_ostream &os);
+  void describe(llvm::json::OStream &json, Value value,
+                DictionaryAttr attributes);
+
+  const LayeredModel &model;
+  Weights weights;
+  OpenInFolder open;
+  llvm::StringMap<std::string> digests; ///< by name of a program
+};
+
+} // namespace
+
+/// A program's file. What it is compiled to depends on its text without
+/// locations, so this is what its digest is of.
+LogicalResult FolderWriter::writeProgram(StringRef name, WriteText writeText) {
+  std::string plain;
+  llvm::raw_string_ostream plainText(plain);
+  if (failed(writeText(plainText, /*locations=*/false)))
+    return failure();
+  auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef(plain));
+  digests[name] = llvm::toHex(digest, /*LowerCase=*/true);
+  llvm::raw_ostream *file = open((name + ".mlir").str());
+  return file ? writeText(*file, /*locations=*/true) : failure();
+}
+
+LogicalResult FolderWriter::writeLayer(const Layer &layer) {
+  func::FuncOp function = layer.function;
+  auto path = function->getAttrOfType<StringAttr>(kModuleAttr);
+  return writeProgram(layer.name, [&](llvm::raw_ostream &os, bool locations) {
+    os << "module @" << layer.name << " {\n";
+    TorchText text(os, locations);
+    if (failed(text.writeFunction(function, layer.name,
+                                  path ? path.getValue() : StringRef())))
+      return failure();
+    os << "}\n";
+    return success();
+  });
+}
+
+/// Name, type and shape of an input or output; a dynamic dimension is its name,
+/// or null.
+void FolderWriter::describe(llvm::json::OStream &json, Value value,
+                            DictionaryAttr attributes) {
+  auto text = [&](StringRef key) {
+    auto attribute =
+        attributes ? attributes.getAs<StringAttr>(key) : StringAttr();
+    return attribute ? attribute.getValue() : StringRef();
+  };
+  SmallVector<StringRef> dims;
+  text("onnx.dim_params").split(dims, ',');
+  auto nameOfDim = [&](size_t axis) -> StringRef {
+    for (StringRef dim : dims)
+      if (auto [number, name] = dim.split(':'); number == std::to_string(axis))
+        return name;
+    return {};
+  };
+  auto type = cast<RankedTensorType>(value.getType());
+  json.object([&] {
+    json.attribute("name", text(kValueNameAttr));
+    json.attribute("type", torchElement(type.getElementType()));
+    json.attributeArray("shape", [&] {
+      for (auto [axis, size] : llvm::enumerate(type.getShape()))
+        if (!ShapedType::isDynamic(size))
+          json.value(size);
+        else if (StringRef name = nameOfDim(axis); !name.empty())
+          json.value(name);
+        else
+          json.value(nullptr);
+    });
+  });
+}
+
+LogicalResult FolderWriter::writeManifest(llvm::raw_ostream &os) {
+  func::FuncOp main = model.main;
+  Block &body = main.front();
+  for (Value value : llvm::concat<Value>(
+           llvm::map_to_vector(body.getArguments(),
+                               [](Value value) { return value; }),
+           llvm::to_vector(body.back().getOperands())))
+    if (!isa<RankedTensorType>(value.getType()))
+      return main.emitError("an input or output has type ")
+             << value.getType() << ", which IREE does not take";
+  bool written = true;
+  llvm::json::OStream json(os, 1);
+  json.object([&] {
+    json.attribute("format", "htp-iree");
+    json.attribute("version", 1);
+    json.attribute("entry", main.getSymName());
+    json.attributeArray("layers", [&] {
+      for (const Layer &layer : model.layers)
+        json.object([&] {
+          json.attribute("name", layer.name);
+          json.attribute("class", layer.className);
+          json.attribute("digest", digests[layer.name]);
+          json.attributeArray("calls", [&] {
+            for (func::CallOp call : layer.calls) {
+              auto tag = call->getAttrOfType<TagAttr>(kTagAttr);
+              json.value(tag ? tag.getPath() : "");
+            }
+          });
+        });
+    });
+    json.attributeObject("main", [&] {
+      json.attribute("name", "main");
+      json.attribute("digest", digests["main"]);
+    });
+    json.attributeArray("inputs", [&] {
+      for (BlockArgument value : body.getArguments())
+        describe(json, value, main.getArgAttrDict(value.getArgNumber()));
+    });
+    json.attributeArray("outputs", [&] {
+      for (auto [i, value] : llvm::enumerate(body.back().getOperands()))
+        describe(json, value, main.getResultAttrDict(i));
+    });
+    json.attributeArray("weights", [&] {
+      llvm::raw_ostream *file = open("weights.bin");
+      written = file && succeeded(weights.write(*file, json));
+    });
+  });
+  os << '\n';
+  return success(written);
+}
+
+LogicalResult FolderWriter::write() {
+  for (const Layer &layer : model.layers)
+    if (failed(writeLayer(layer)))
+      return failure();
+  if (failed(writeProgram("main", [&](llvm::raw_ostream &os, bool locations) {
+        return MainFile(os, locations, model, weights).write();
+      })))
+    return failure();
+  llvm::raw_ostream *manifest = open("model.json");
+  return manifest ? writeManifest(*manifest) : failure();
+}
+
+LogicalResult htp::writeIREE(mlir::ModuleOp module, OpenInFolder open) {
+  // Calls are inlined, and constants put where they are used.
+  OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  FailureOr<LayeredModel> model = separateLayers(*copy);
+  return succeeded(model) ? FolderWriter(*model, open).write() : failure();
+}

@@ -1,0 +1,106 @@
+// RUN: rm -rf %t && mkdir %t && htp-opt %s --htp-outline=min-ops=1 --emit=iree -o %t/folder
+// RUN: FileCheck %s --check-prefix=LAYER --input-file=%t/folder/Layer.mlir
+// RUN: FileCheck %s --check-prefix=MAIN --input-file=%t/folder/main.mlir
+// RUN: FileCheck %s --check-prefix=JSON --input-file=%t/folder/model.json
+// RUN: ls %t/folder | FileCheck %s --check-prefix=FILES
+// The weights: ones, then twos, then threes, each from a multiple of 64 bytes on.
+// RUN: od -A d -t f4 -v -w16 %t/folder/weights.bin | FileCheck %s --check-prefix=BYTES
+
+// One file for the layer and its submodule, which is inlined. `Norm` is called
+// again and again, too, but lies within the layers.
+// FILES: Layer.mlir
+// FILES-NEXT: main.mlir
+// FILES-NEXT: model.json
+// FILES-NEXT: weights.bin
+// FILES-NOT: {{.}}
+
+// Constants that all calls share are inside, integers have signs, and scopes
+// are those of the module whose body it is.
+// LAYER: module @Layer {
+// LAYER-NEXT: func.func @Layer(%arg0: !torch.vtensor<[2,2],f32>, %arg1: !torch.vtensor<[2,2],f32>) -> (!torch.vtensor<[2,2],f32>) attributes {torch.onnx_meta.opset_version = 18 : si64} {
+// LAYER: %[[M:.*]] = torch.operator "onnx.MatMul"(%arg0, %arg1) : (!torch.vtensor<[2,2],f32>, !torch.vtensor<[2,2],f32>) -> !torch.vtensor<[2,2],f32> loc(fused<{htp.scope = "layers.0"}>
+// LAYER: %[[AXES:.*]] = torch.operator "onnx.Constant"() {torch.onnx.value = dense<-1> : tensor<1xsi64>} : () -> !torch.vtensor<[1],si64>
+// LAYER: torch.operator "onnx.ReduceMean"(%[[M]], %[[AXES]]) {torch.onnx.keepdims = 1 : si64} : {{.*}} -> !torch.vtensor<[2,1],f32> loc(fused<{htp.scope = "layers.0.norm"}>
+// LAYER: return %{{.*}} : !torch.vtensor<[2,2],f32>
+
+// MAIN: module @main {
+// MAIN-NEXT: util.func private @Layer.Layer$async(%a0: tensor<2x2xf32>, %a1: !hal.buffer_view) -> (tensor<2x2xf32>) attributes {iree.abi.model = "coarse-fences", nosideeffects}
+// MAIN-NEXT: util.global private mutable @w0 : !hal.buffer_view
+// MAIN-NEXT: util.global private mutable @w1 : !hal.buffer_view
+// MAIN-NEXT: util.global private mutable @w2 : !hal.buffer_view
+// MAIN-NEXT: util.func public @set_weights(%w0: !hal.buffer_view, %w1: !hal.buffer_view, %w2: !hal.buffer_view) {
+// MAIN-NEXT: util.global.store %w0, @w0
+// MAIN: func.func @main_graph(%arg0: !torch.vtensor<[2,2],f32>, %arg1: !torch.vtensor<[?],si64>) -> (!torch.vtensor<[2,?],f32>)
+// MAIN: %w0 = util.global.load @w0 : !hal.buffer_view
+// A weight that main itself reads becomes a tensor, one for layers does not.
+// MAIN-NOT: hal.tensor.import %w0
+// MAIN: %[[T:.*]] = hal.tensor.import %w2 : !hal.buffer_view -> tensor<3x4xf32>
+// MAIN-NEXT: %[[TABLE:.*]] = torch_c.from_builtin_tensor %[[T]] : tensor<3x4xf32> -> !torch.vtensor<[3,4],f32>
+// MAIN: %[[NONE:.*]] = torch.constant.none
+// MAIN: %[[IN:.*]] = torch_c.to_builtin_tensor %arg0 : !torch.vtensor<[2,2],f32> -> tensor<2x2xf32>
+// MAIN-NEXT: %[[A:.*]] = util.call @Layer.Layer$async(%[[IN]], %w0) : (tensor<2x2xf32>, !hal.buffer_view) -> (tensor<2x2xf32>) loc(fused<{htp.scope = "layers.0"}>
+// What one layer made goes into the next as it is.
+// MAIN: %[[B:.*]] = util.call @Layer.Layer$async(%[[A]], %w1)
+// MAIN-NEXT: %[[OUT:.*]] = torch_c.from_builtin_tensor %[[B]]
+// A function that is not the layer's is inlined, with the names that it has here.
+// MAIN: torch.operator "onnx.ReduceMean"(%[[OUT]], {{.*}} loc(fused<{htp.scope = "norm"}>["r2"])
+// MAIN: torch.operator "onnx.Clip"(%[[OUT]], %[[NONE]], %{{.*}})
+// MAIN: torch.operator "onnx.Gather"(%{{.*}}, %arg1) {torch.onnx.axis = 1 : si64}
+
+// JSON: "format": "htp-iree"
+// JSON: "entry": "main_graph"
+// JSON: "name": "Layer"
+// JSON-NEXT: "class": "Layer"
+// JSON-NEXT: "digest": "{{[0-9a-f]+}}"
+// JSON-NEXT: "calls": [
+// JSON-NEXT: "layers.0",
+// JSON-NEXT: "layers.1"
+// JSON: "inputs": [
+// JSON: "name": "ids",
+// JSON-NEXT: "type": "si64",
+// JSON-NEXT: "shape": [
+// JSON-NEXT: "length"
+// JSON: "outputs": [
+// JSON: "name": "y"
+// JSON: "weights": [
+// JSON: "name": "layers.1.w",
+// JSON: "offset": 64,
+// JSON-NEXT: "bytes": 16
+
+// BYTES: 0000000 1 1 1 1
+// BYTES: 0000064 2 2 2 2
+// BYTES: 0000128 3 3 3 3
+// BYTES: 0000176
+
+module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "", version = 18 : si64}]} {
+  htp.hierarchy @Net : "demo.Net" {
+    htp.module @layers.0 : "demo.Layer" parameters [#htp.parameter<"w" : tensor<2x2xf32>>]
+    htp.module @layers.0.norm : "demo.Norm"
+    htp.module @layers.1 : "demo.Layer" parameters [#htp.parameter<"w" : tensor<2x2xf32>>]
+    htp.module @layers.1.norm : "demo.Norm"
+    htp.module @norm : "demo.Norm"
+  }
+  func.func @main_graph(%x: tensor<2x2xf32> {onnx.name = "x"}, %ids: tensor<?xi64> {onnx.name = "ids", onnx.dim_params = "0:length"}) -> (tensor<2x?xf32> {onnx.name = "y"}) {
+    %w0 = "onnx.Constant"() {value = dense<1.0> : tensor<2x2xf32>, onnx.initializer, htp.parameter = "layers.0.w", onnx_output_names = ["w0"]} : () -> tensor<2x2xf32>
+    %w1 = "onnx.Constant"() {value = dense<2.0> : tensor<2x2xf32>, onnx.initializer, htp.parameter = "layers.1.w", onnx_output_names = ["w1"]} : () -> tensor<2x2xf32>
+    %table = "onnx.Constant"() {value = dense<3.0> : tensor<3x4xf32>, onnx.initializer, onnx_output_names = ["table"]} : () -> tensor<3x4xf32>
+    %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>, onnx.initializer, onnx_output_names = ["axes"]} : () -> tensor<1xi64>
+    %most = "onnx.Constant"() {value = dense<6.0> : tensor<f32>, onnx.initializer, onnx_output_names = ["most"]} : () -> tensor<f32>
+    %none = "onnx.NoValue"() {value} : () -> none
+    %m0 = "onnx.MatMul"(%x, %w0) {htp.tag = #htp.tag<"layers.0">} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> loc(fused<{htp.scope = "layers.0"}>["m0"])
+    %r0 = "onnx.ReduceMean"(%m0, %axes) {keepdims = 1 : si64, htp.tag = #htp.tag<"layers.0.norm">} : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32> loc(fused<{htp.scope = "layers.0.norm"}>["r0"])
+    %d0 = "onnx.Sub"(%m0, %r0) {htp.tag = #htp.tag<"layers.0.norm">} : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32> loc(fused<{htp.scope = "layers.0.norm"}>["d0"])
+    %m1 = "onnx.MatMul"(%d0, %w1) {htp.tag = #htp.tag<"layers.1">} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> loc(fused<{htp.scope = "layers.1"}>["m1"])
+    %r1 = "onnx.ReduceMean"(%m1, %axes) {keepdims = 1 : si64, htp.tag = #htp.tag<"layers.1.norm">} : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32> loc(fused<{htp.scope = "layers.1.norm"}>["r1"])
+    %d1 = "onnx.Sub"(%m1, %r1) {htp.tag = #htp.tag<"layers.1.norm">} : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32> loc(fused<{htp.scope = "layers.1.norm"}>["d1"])
+    %r2 = "onnx.ReduceMean"(%d1, %axes) {keepdims = 1 : si64, htp.tag = #htp.tag<"norm">} : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32> loc(fused<{htp.scope = "norm"}>["r2"])
+    %d2 = "onnx.Sub"(%d1, %r2) {htp.tag = #htp.tag<"norm">} : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32> loc(fused<{htp.scope = "norm"}>["d2"])
+    %c = "onnx.Clip"(%d1, %none, %most) {htp.tag = #htp.tag<"">} : (tensor<2x2xf32>, none, tensor<f32>) -> tensor<2x2xf32> loc(fused<{htp.scope = ""}>["c"])
+    %s = "onnx.Slice"(%table, %axes, %axes) {htp.tag = #htp.tag<"">} : (tensor<3x4xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x4xf32> loc(fused<{htp.scope = ""}>["s"])
+    %p = "onnx.MatMul"(%c, %s) {htp.tag = #htp.tag<"">} : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> loc(fused<{htp.scope = ""}>["p"])
+    %q = "onnx.MatMul"(%d2, %p) {htp.tag = #htp.tag<"">} : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> loc(fused<{htp.scope = ""}>["q"])
+    %y = "onnx.Gather"(%q, %ids) {axis = 1 : si64, htp.tag = #htp.tag<"">} : (tensor<2x4xf32>, tensor<?xi64>) -> tensor<2x?xf32> loc(fused<{htp.scope = ""}>["y"])
+    onnx.Return %y : tensor<2x?xf32>
+  }
+  "onnx.EntryPoint"() <{func = @main_graph}> : () -> ()
+}
