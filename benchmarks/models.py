@@ -90,7 +90,7 @@ def bert(folder):
 
 
 def fingerprint(array):
-    """As include/HTP/Hierarchy/Fingerprint.h has it: the same for every order of the elements."""
+    """As include/HTP/Weights/Fingerprint.h has it: the same for every order of the elements."""
     import numpy as np
 
     with np.errstate(over="ignore"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fit the confidence table of lib/Hierarchy/Confidence.cpp on tagged files.
+"""Fit the confidence table of lib/Alignment/Confidence.cpp on tagged files.
 
     confidence.py CORPUS TAGGED...      TAGGED/NAME/VARIANT.onnx was made from CORPUS/NAME/VARIANT.onnx
 

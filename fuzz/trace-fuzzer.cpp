@@ -5,8 +5,8 @@
 // model carries it.
 
 #include "HTP/Hierarchy/TagNames.h"
-#include "HTP/Hierarchy/Trace.h"
 #include "HTP/Hierarchy/TreeJSON.h"
+#include "HTP/Trace/Trace.h"
 
 #include "llvm/Support/Error.h"
 

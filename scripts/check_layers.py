@@ -21,19 +21,29 @@ WRITER = (*IR, "Target/TaggedGraph")
 # The lowest first. A room is named by its folder; headers that lie directly in include/HTP/Target belong to the room of
 # their name.
 ROOMS: dict[str, tuple[str, ...]] = {
+    # Plain C++.
     "Support": (),
     "Hierarchy": ("Support",),
+    "Weights": ("Support",),
+    "Partition": ("Support",),
+    "Alignment": ("Support",),
+    "Trace": (*TREE, "Alignment"),
+    # The IR, and what is asked of it.
     "Dialect/ONNX": ("Support",),
     "Dialect/HTP": TREE,
     "Analysis": (*TREE, "Dialect/HTP"),
+    # Files.
     "Target/ONNX": ("Support", "Dialect/ONNX"),
     "Target/TagMetadata": (*IR, "Target/ONNX"),
+    "Target/IREE": (*IR, "Dialect/ONNX"),
     "Target/TaggedGraph": IR,
     "Target/DAG": WRITER,
     "Target/GraphML": WRITER,
     "Target/OpMetadata": WRITER,
     "Target/Summary": WRITER,
-    "Transforms": IR,
+    # Passes.
+    "Dialect/ONNX/Transforms": (*TREE, "Dialect/ONNX", "Dialect/HTP", "Target/ONNX"),
+    "Transforms": (*IR, "Weights", "Partition", "Alignment", "Trace"),
     "Pipelines": ("Transforms",),
     "Plugin": ("Dialect/HTP", "Transforms", "Pipelines"),
 }

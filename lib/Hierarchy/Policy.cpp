@@ -3,7 +3,7 @@
 #include "HTP/Hierarchy/Policy.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 
-#include "JSONReading.h"
+#include "HTP/Hierarchy/JSONReading.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -5,7 +5,7 @@
 
 #include "HTP/Hierarchy/TreeJSON.h"
 
-#include "JSONReading.h"
+#include "HTP/Hierarchy/JSONReading.h"
 
 #include "llvm/ADT/StringExtras.h"
 

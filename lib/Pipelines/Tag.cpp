@@ -18,6 +18,7 @@ void htp::buildTagPipeline(OpPassManager &pm,
     align.reference = options.reference;
     align.force = options.force;
     align.explain = options.explain;
+    align.numbers = options.numbers;
     pm.addPass(createHTPAlignReference(align));
   }
   if (!options.trace.empty()) {
@@ -25,6 +26,7 @@ void htp::buildTagPipeline(OpPassManager &pm,
     align.trace = options.trace;
     align.force = options.force;
     align.explain = options.explain;
+    align.numbers = options.numbers;
     pm.addPass(createHTPAlignTrace(align));
   }
   pm.addPass(createHTPPropagateAuxTags());

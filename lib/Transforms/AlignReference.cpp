@@ -172,6 +172,12 @@ void AlignReference::runOnOperation() {
   tags.setEvidence("reference");
   tags.setForce(force);
   tags.setExplained(explain);
+  AlignmentParameters changed;
+  if (llvm::Error error = changed.set(numbers)) {
+    module.emitError() << llvm::toString(std::move(error));
+    return signalPassFailure();
+  }
+  tags.setNumbers(changed);
   std::optional<SketchMatches> sketches;
   tags.setSketches([&] {
     if (!sketches)

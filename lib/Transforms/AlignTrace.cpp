@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-align-trace: see Passes.td. The work is done in lib/Hierarchy; here
+// --htp-align-trace: see Passes.td. The work is done in lib/Alignment; here
 // the model becomes a graph, and the answers become tags.
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
-#include "HTP/Hierarchy/TraceProgram.h"
+#include "HTP/Trace/TraceProgram.h"
 #include "HTP/Transforms/Passes.h"
 #include "HTP/Transforms/TraceReader.h"
 
@@ -58,6 +58,12 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace>, TraceReader {
     tags.setSourceName("the trace '" + trace + "'");
     tags.setForce(force);
     tags.setExplained(explain);
+    AlignmentParameters changed;
+    if (llvm::Error error = changed.set(numbers)) {
+      module.emitError() << llvm::toString(std::move(error));
+      return signalPassFailure();
+    }
+    tags.setNumbers(changed);
     tags.setSketches([&] { return &sketches.with(traced); });
     setParameters(tags, module);
     if (failed(tags.run()))

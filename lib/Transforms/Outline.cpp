@@ -8,7 +8,7 @@
 //   %1 = call @Layer(%x, %w) {htp.tag = #htp.tag<"layer.0">}
 //
 // The pass decides which modules are cut out (here), where the cuts go
-// (lib/Hierarchy/Partition), makes functions of them (OutlineBuilder), and
+// (lib/Partition), makes functions of them (OutlineBuilder), and
 // moves constants into these (SinkConstants).
 
 #include "HTP/Analysis/CallGraph.h"

@@ -5,10 +5,10 @@
 // a tag.
 
 #include "Evidence/ModelGraph.h"
+#include "HTP/Alignment/Confidence.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
-#include "HTP/Hierarchy/Confidence.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "llvm/ADT/MapVector.h"

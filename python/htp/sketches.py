@@ -1,4 +1,4 @@
-"""Sketches of parameters, as include/HTP/Hierarchy/Sketch.h defines them: signs of projections of each row.
+"""Sketches of parameters, as include/HTP/Weights/Sketch.h defines them: signs of projections of each row.
 
 A trace that holds them recognises its parameters in other forms of the model: rounded, quantized, packed.
 """

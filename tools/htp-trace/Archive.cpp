@@ -2,9 +2,9 @@
 
 #include "Archive.h"
 
-#include "HTP/Hierarchy/Fingerprint.h"
-#include "HTP/Hierarchy/Sketch.h"
-#include "HTP/Hierarchy/WeightReader.h"
+#include "HTP/Weights/Fingerprint.h"
+#include "HTP/Weights/Sketch.h"
+#include "HTP/Weights/WeightReader.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Endian.h"

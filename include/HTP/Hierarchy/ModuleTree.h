@@ -23,6 +23,8 @@ namespace htp {
 /// The sizes of a tensor. A large model has as many as it has parameters: each
 /// with memory of its own would take longer than the rest of them.
 using Shape = llvm::SmallVector<int64_t, 4>;
+/// A size that differs from run to run.
+inline constexpr int64_t kDynamicSize = -1;
 
 /// A parameter or a buffer of a module.
 struct Parameter {

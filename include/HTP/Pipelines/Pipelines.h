@@ -29,6 +29,10 @@ struct TagPipelineOptions
       *this, "explain",
       llvm::cl::desc("Say in remarks why this node, named by itself or by one "
                      "of its values, gets the tag that it gets")};
+  Option<std::string> numbers{
+      *this, "numbers",
+      llvm::cl::desc("Numbers of the alignment to be changed for a study: "
+                     "name=value,… (docs/Alignment.md)")};
   Option<bool> torchNN{
       *this, "torch-nn",
       llvm::cl::desc("Keep the classes of torch.nn as components of tags"),

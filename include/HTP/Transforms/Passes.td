@@ -233,6 +233,9 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
     Option<"explain", "explain", "std::string", /*default=*/"",
            "Say in a remark why this node, named by itself or by one of its "
            "values, was placed where it was">,
+    Option<"numbers", "numbers", "std::string", /*default=*/"",
+           "Numbers of the alignment to be changed for a study: name=value,… "
+           "(docs/Alignment.md)">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes tagged by alignment">,
@@ -267,6 +270,9 @@ def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
     Option<"explain", "explain", "std::string", /*default=*/"",
            "Say in a remark why this node, named by itself or by one of its "
            "values, was placed where it was">,
+    Option<"numbers", "numbers", "std::string", /*default=*/"",
+           "Numbers of the alignment to be changed for a study: name=value,… "
+           "(docs/Alignment.md)">,
   ];
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes that took over a tag">,

@@ -3,11 +3,11 @@
 #include "HTP/Tools/HtpOpt/Session.h"
 
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
-#include "HTP/Hierarchy/Trace.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
+#include "HTP/Trace/Trace.h"
 #include "HTP/Transforms/TraceReader.h"
 
 #include "mlir/Debug/CLOptionsSetup.h"

@@ -3,10 +3,10 @@
 #include "AlignedTags.h"
 #include "DescribePlace.h"
 
+#include "HTP/Alignment/Confidence.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
-#include "HTP/Hierarchy/Confidence.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -219,13 +219,12 @@ void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
     write(op, result.nodes[node]);
 }
 
-SmallVector<int32_t>
-AlignedTags::nodesToExplain(const ModelGraph &model) const {
-  SmallVector<int32_t> nodes;
+AlignmentOptions AlignedTags::optionsFor(const ModelGraph &model) const {
+  AlignmentOptions result = options;
   for (auto [index, op] : llvm::enumerate(model.operations))
     if (!explained.empty() && isCalled(op, explained))
-      nodes.push_back(index);
-  return nodes;
+      result.explain.push_back(index);
+  return result;
 }
 
 void AlignedTags::explain(const ModelGraph &model,
@@ -243,8 +242,7 @@ LogicalResult AlignedTags::run() {
     ModelGraph model(function, sizes);
     setPriors(model);
     recognise(model);
-    Alignment result =
-        align(model.graph, program, places, nodesToExplain(model));
+    Alignment result = align(model.graph, program, places, optionsFor(model));
     placePacked(model, result);
     measure(model, result);
     aligned.emplace_back(std::move(model), std::move(result));

@@ -6,8 +6,8 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_ALIGNEDTAGS_H
 
+#include "HTP/Alignment/Alignment.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
-#include "HTP/Hierarchy/Alignment.h"
 #include "ModelGraph.h"
 #include "ProgramFit.h"
 #include "SketchMatches.h"
@@ -43,6 +43,9 @@ public:
   /// explained in a remark.
   void setExplained(llvm::StringRef name) { explained = name.str(); }
 
+  /// Numbers of the alignment that differ from the usual ones.
+  void setNumbers(AlignmentParameters numbers) { options.parameters = numbers; }
+
   /// Fails, with an error, where the program is that of another model.
   mlir::LogicalResult run();
 
@@ -54,7 +57,7 @@ private:
   void placePacked(const ModelGraph &model, Alignment &result) const;
   void setPriors(ModelGraph &model);
   void measure(const ModelGraph &model, const Alignment &result);
-  llvm::SmallVector<int32_t> nodesToExplain(const ModelGraph &model) const;
+  AlignmentOptions optionsFor(const ModelGraph &model) const;
   void explain(const ModelGraph &model, const Alignment &result) const;
   void write(const ModelGraph &model, const Alignment &result);
   void write(mlir::Operation *op, const AlignedNode &node);
@@ -70,6 +73,7 @@ private:
   ProgramFit fit;
   bool force = false;
   std::string explained;
+  AlignmentOptions options;
   bool sameTree = true; ///< each module has one number in both
   std::string source = "the trace";
   llvm::StringRef evidence = "alignment";

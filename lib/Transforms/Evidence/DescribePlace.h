@@ -5,8 +5,8 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H
 
-#include "HTP/Hierarchy/Alignment.h"
-#include "HTP/Hierarchy/Graph.h"
+#include "HTP/Alignment/Alignment.h"
+#include "HTP/Alignment/Graph.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 
 #include <string>

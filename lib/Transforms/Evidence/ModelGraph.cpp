@@ -2,10 +2,10 @@
 
 #include "ModelGraph.h"
 
+#include "HTP/Alignment/Emission.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
-#include "HTP/Hierarchy/Emission.h"
-#include "HTP/Hierarchy/Fingerprint.h"
+#include "HTP/Weights/Fingerprint.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"

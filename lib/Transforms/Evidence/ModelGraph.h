@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A function of any dialect as a plain graph for the algorithms of
-// lib/Hierarchy. Only plain attributes are read (see Nodes.h).
+// lib/Alignment. Only plain attributes are read (see Nodes.h).
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_MODELGRAPH_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_MODELGRAPH_H
 
-#include "HTP/Hierarchy/Graph.h"
+#include "HTP/Alignment/Graph.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

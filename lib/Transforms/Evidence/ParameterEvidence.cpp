@@ -4,7 +4,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
-#include "HTP/Hierarchy/Fingerprint.h"
+#include "HTP/Weights/Fingerprint.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"

@@ -9,8 +9,8 @@
 #include "ParameterIndex.h"
 #include "SketchMatches.h"
 
-#include "HTP/Hierarchy/Emission.h"
-#include "HTP/Hierarchy/Trace.h"
+#include "HTP/Alignment/Emission.h"
+#include "HTP/Trace/Trace.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/BitVector.h"

@@ -2,8 +2,8 @@
 
 #include "ProgramFit.h"
 
+#include "HTP/Alignment/Emission.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
-#include "HTP/Hierarchy/Emission.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"

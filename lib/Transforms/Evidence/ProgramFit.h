@@ -5,7 +5,7 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
 
-#include "HTP/Hierarchy/Alignment.h"
+#include "HTP/Alignment/Alignment.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -7,7 +7,7 @@
 #define HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
 
 #include "HTP/Hierarchy/ModuleTree.h"
-#include "HTP/Hierarchy/SketchIndex.h"
+#include "HTP/Weights/SketchIndex.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"

@@ -14,8 +14,8 @@
 
 #include "ParameterEvidence.h"
 
-#include "HTP/Hierarchy/Emission.h"
-#include "HTP/Hierarchy/Trace.h"
+#include "HTP/Alignment/Emission.h"
+#include "HTP/Trace/Trace.h"
 
 #include "llvm/ADT/StringSet.h"
 

@@ -8,7 +8,7 @@
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
-#include "HTP/Hierarchy/Partition.h"
+#include "HTP/Partition/Partition.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The numbers of the alignment in one place (Parameters.inc says what each one
+// means).
+
+#ifndef HTP_ALIGNMENT_PARAMETERS_H
+#define HTP_ALIGNMENT_PARAMETERS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace htp {
+
+struct AlignmentParameters {
+#define HTP_PARAMETER(type, name, value, neutral, unit, meaning)               \
+  type name = value;
+#include "HTP/Alignment/Parameters.inc"
+
+  /// Sets parameters by name, for studies: "skip=0,beam=30".
+  llvm::Error set(llvm::StringRef assignments);
+};
+
+} // namespace htp
+
+#endif // HTP_ALIGNMENT_PARAMETERS_H

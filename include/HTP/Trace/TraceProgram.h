@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A trace as a program to align a graph with.
+
+#ifndef HTP_TRACE_TRACEPROGRAM_H
+#define HTP_TRACE_TRACEPROGRAM_H
+
+#include "HTP/Alignment/Alignment.h"
+#include "HTP/Trace/Trace.h"
+
+#include <deque>
+
+namespace htp {
+
+/// The traced ops as steps, bodies of control flow included. A step's module
+/// is the ModuleId in the trace's tree. Holds the strings that the program
+/// refers to; the trace must outlive it.
+struct TraceProgram {
+  explicit TraceProgram(const Trace &trace);
+
+  const Trace &trace;
+  Program program;
+
+private:
+  std::deque<std::string> strings;
+};
+
+/// The program of the trace that loadTrace reads from `file`, made once per
+/// process; in the background by a TracePrefetch.
+llvm::Expected<std::shared_ptr<const TraceProgram>>
+loadTraceProgram(llvm::StringRef file);
+
+} // namespace htp
+
+#endif // HTP_TRACE_TRACEPROGRAM_H

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Weighs all evidence: dataflow alone first, to see in which order the nodes
+// would fit the program; then order and dataflow in turns.
+
+#include "Model.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <queue>
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+
+/// Candidates far behind the best one are dropped after this round.
+constexpr unsigned kPruneRound = 1;
+/// No node with a lower log-likelihood as the main one is ever taken for it.
+constexpr float kLeast = -1e6;
+constexpr float kSure = 0.99f, kWorthNaming = 0.01f;
+
+class Aligner {
+public:
+  Aligner(const Graph &graph, const Program &program,
+          llvm::ArrayRef<ModulePlace> modules, const AlignmentOptions &options)
+      : graph(graph), options(options), parameters(options.parameters),
+        frames(program, modules), states(program, frames, emissions),
+        observations(graph, states, emissions, parameters) {
+    emissions.close();
+    gemm = emissions.findOp("Gemm");
+    matMul = emissions.findOp("MatMul");
+    gemmReshape = emissions.findOp("GemmReshape");
+    conv = emissions.findOp("Conv");
+    convTranspose = emissions.findOp("ConvTranspose");
+  }
+
+  Alignment run();
+
+private:
+  Posterior free();
+  void choose(Index n, llvm::ArrayRef<double> prices,
+              llvm::MutableArrayRef<double> demand, Posterior &posterior);
+  bool setPrices(llvm::ArrayRef<double> demand,
+                 llvm::MutableArrayRef<double> prices) const;
+  void prune();
+  void ordered(OrderModel &model, llvm::ArrayRef<Index> order, BackCost back,
+               Posterior &posterior);
+  std::vector<Index> resorted(const Posterior &posterior) const;
+  void answer(const Posterior &posterior, const Posterior &loose,
+              Alignment &result) const;
+  Explanation explain(Index node, const Posterior &posterior,
+                      const Posterior &loose) const;
+  bool canEmit(Index state, Index n) const;
+  Index homeInGap(Index n, Index state) const;
+  Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
+  Index absorbedNorm(Index n, Index state,
+                     const std::vector<bool> &taken) const;
+  void giveWrapsToReaders(llvm::ArrayRef<Index> placed,
+                          Alignment &result) const;
+  Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
+  RedFlags flags(Index n, Index state, float belief, Index looseState,
+                 llvm::ArrayRef<Index> placed) const;
+  std::vector<Index> mostLikely(const Posterior &posterior) const;
+
+  const Graph &graph;
+  const AlignmentOptions &options;
+  const AlignmentParameters &parameters;
+  Frames frames;
+  Emissions emissions;
+  States states;
+  Observations observations;
+  Anchors anchors;
+  Candidates candidates;
+  std::optional<Reach> reach;
+  std::optional<OrderCosts> costs;
+  std::optional<Dataflow> dataflow;
+  std::vector<float> mains; // of one node, kept for the next
+  Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1, gemmReshape = -1;
+};
+
+} // namespace
+
+/// Dataflow alone, with a price on states that more nodes want to be the main
+/// node of than can be.
+Posterior Aligner::free() {
+  std::vector<double> prices(states.size(), 0), demand;
+  Posterior posterior(candidates.items.size());
+  for (unsigned round = 0; round < unsigned(parameters.freeRounds); ++round) {
+    demand.assign(states.size(), 1e-9);
+    for (Index n = 0; n < observations.size(); ++n)
+      choose(n, prices, demand, posterior);
+    bool changed = setPrices(demand, prices);
+    changed |= dataflow->weigh(posterior);
+    if (round == kPruneRound) {
+      prune();
+      posterior.resize(candidates.items.size());
+    } else if (!changed) {
+      break; // all further rounds are like this one
+    }
+  }
+  return posterior;
+}
+
+/// What dataflow says of one node at these prices; adds to the demand what it
+/// wants to be the main node of.
+void Aligner::choose(Index n, llvm::ArrayRef<double> prices,
+                     llvm::MutableArrayRef<double> demand,
+                     Posterior &posterior) {
+  llvm::ArrayRef<Candidate> own = candidates[n];
+  const float *evidence = dataflow->evidence.data() + candidates.begins[n];
+  float *beliefs = posterior.data() + candidates.begins[n];
+  float top = -1e30f, sum = 0;
+  for (auto [i, c] : llvm::enumerate(own))
+    top = std::max(top, std::max<float>(c.main - prices[c.state], c.part) +
+                            evidence[i]);
+  mains.resize(own.size());
+  for (auto [i, c] : llvm::enumerate(own)) {
+    float e = evidence[i] - top;
+    mains[i] =
+        c.main > kLeast ? std::exp(c.main + e - float(prices[c.state])) : 0;
+    beliefs[i] = mains[i] + std::exp(c.part + e);
+    sum += beliefs[i];
+  }
+  for (auto [i, c] : llvm::enumerate(own)) {
+    beliefs[i] /= sum;
+    demand[c.state] += mains[i] / sum;
+  }
+}
+
+/// Returns whether any price changed.
+bool Aligner::setPrices(llvm::ArrayRef<double> demand,
+                        llvm::MutableArrayRef<double> prices) const {
+  bool changed = false;
+  for (Index t = 0; t < states.size(); ++t) {
+    if (costs->many[t] || (prices[t] == 0 && demand[t] <= 1))
+      continue;
+    double price = std::max(0.0, prices[t] + std::log(demand[t]));
+    changed |= price != prices[t];
+    prices[t] = price;
+  }
+  return changed;
+}
+
+/// Drops candidates that nothing speaks for any more.
+void Aligner::prune() {
+  std::vector<float> &evidence = dataflow->evidence;
+  size_t kept = 0, begin = 0;
+  for (Index n = 0; n < observations.size(); ++n) {
+    size_t end = candidates.begins[n + 1];
+    auto score = [&](size_t i) {
+      const Candidate &candidate = candidates.items[i];
+      return std::max(candidate.main, candidate.part) + evidence[i];
+    };
+    float top = -1e30f;
+    for (size_t i = begin; i < end; ++i)
+      top = std::max(top, score(i));
+    for (size_t i = begin; i < end; ++i)
+      if (score(i) > top - parameters.beam) {
+        candidates.items[kept] = candidates.items[i];
+        evidence[kept++] = evidence[i];
+      }
+    begin = end;
+    candidates.begins[n + 1] = kept;
+  }
+  candidates.items.resize(kept);
+  dataflow->restart();
+}
+
+/// Order and dataflow in turns.
+void Aligner::ordered(OrderModel &model, llvm::ArrayRef<Index> order,
+                      BackCost back, Posterior &posterior) {
+  model.backward(posterior);
+  for (unsigned round = 1; round < unsigned(parameters.rounds); ++round) {
+    if (!dataflow->weigh(posterior) && round > 1)
+      return; // all further rounds are like the last one
+    model.forward(order, dataflow->evidence, back);
+    model.backward(posterior);
+  }
+}
+
+std::vector<Index> Aligner::mostLikely(const Posterior &posterior) const {
+  std::vector<Index> best(observations.size());
+  for (Index n = 0; n < observations.size(); ++n) {
+    const float *begin = posterior.data() + candidates.begins[n];
+    size_t size = candidates[n].size();
+    best[n] =
+        candidates[n][std::max_element(begin, begin + size) - begin].state;
+  }
+  return best;
+}
+
+/// A topological order of the nodes that follows their believed places.
+std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
+  std::vector<Index> place = mostLikely(posterior), waiting, order;
+  using Ready = std::pair<Index, Index>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>> ready;
+  for (Index n = 0; n < observations.size(); ++n) {
+    waiting.push_back(observations.prev[n].size());
+    if (!waiting[n])
+      ready.push({place[n], n});
+  }
+  while (!ready.empty()) {
+    Index n = ready.top().second;
+    ready.pop();
+    order.push_back(n);
+    for (Index m : observations.next[n])
+      if (--waiting[m] == 0)
+        ready.push({place[m], m});
+  }
+  return order;
+}
+
+bool Aligner::canEmit(Index state, Index n) const {
+  return states.list[state].isGap ||
+         isKnown(howEmits(emissions, states.list[state].kind,
+                          observations.list[n]));
+}
+
+RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
+                        llvm::ArrayRef<Index> placed) const {
+  RedFlags flags;
+  bool isGap = states.list[state].isGap;
+  for (Index p : observations.prev[n])
+    flags.edge |= !isGap && (*reach)(placed[p], state) == 0;
+  for (Index m : observations.next[n])
+    flags.edge |= !isGap && (*reach)(state, placed[m]) == 0;
+  flags.order = states.list[looseState].module != states.list[state].module;
+  flags.kind = !canEmit(state, n);
+  flags.spread = belief < kSure;
+  return flags;
+}
+
+/// What was made of sizes alone on the way into a module may have been made
+/// anywhere on that way: most likely by the module whose parts read it.
+Index Aligner::homeInGap(Index n, Index state) const {
+  if (!states.list[state].isGap || candidates.homes[n] < 0)
+    return -1;
+  return frames.common(candidates.homes[n], states.list[state + 1].frame);
+}
+
+/// The batch norm that an exporter folded into a product: it has no node of its
+/// own, it is all that goes on with the product, and the product's weight is no
+/// parameter any more. What comes out of the node is then the norm's. Returns
+/// the state, or -1.
+Index Aligner::foldedNorm(Index n, Index state,
+                          const std::vector<bool> &taken) const {
+  if (anchors.has(n) || states.next[state].size() != 1 ||
+      (observations.list[n].op != gemm && observations.list[n].op != matMul) ||
+      states.list[state].kind < 0 ||
+      states.program.steps[states.list[state].step].parameters.empty())
+    return -1;
+  Index norm = states.next[state].front();
+  return states.list[norm].kind >= 0 && !taken[norm] &&
+                 emissions.rule(states.list[norm].kind).kind == "batch_norm"
+             ? norm
+             : -1;
+}
+
+/// The batch norm that became part of a convolution: it has no node of its own,
+/// and it is all that goes on with the convolution. Returns the state, or -1.
+Index Aligner::absorbedNorm(Index n, Index state,
+                            const std::vector<bool> &taken) const {
+  const Index op = observations.list[n].op;
+  if ((op != conv && op != convTranspose) || states.list[state].kind < 0 ||
+      states.next[state].size() != 1)
+    return -1;
+  Index norm = states.next[state].front();
+  return states.list[norm].kind >= 0 && !taken[norm] &&
+                 emissions.rule(states.list[norm].kind).kind == "batch_norm"
+             ? norm
+             : -1;
+}
+
+/// Of two steps in a row of which the second undoes the first (views of views)
+/// exporters leave one node, the second's. Returns the state, or -1 where the
+/// node is its own step's. Shapes tell, where they are known.
+Index Aligner::mergedInto(Index n, Index state,
+                          const std::vector<bool> &taken) const {
+  Index last = -1;
+  auto kindOf = [&](Index t) { return states.list[t].kind; };
+  if (observations.list[n].size ||
+      howEmits(emissions, kindOf(state), observations.list[n]) != Emits::Main ||
+      emissions.rule(kindOf(state)).kind != "view")
+    return -1;
+  for (Index at = state; states.next[at].size() == 1;) {
+    at = states.next[at].front();
+    if (kindOf(at) < 0 || taken[at])
+      break;
+    if (kindOf(at) == kindOf(state) && !states.list[at].shape &&
+        !states.list[state].shape)
+      last = at;
+    else if (!emissions.rule(kindOf(at)).silent)
+      break;
+  }
+  return last;
+}
+
+/// A product of matrices that an optimizer made is wrapped in reshapes. The one
+/// before it is its own, also where the product before that could have made it.
+void Aligner::giveWrapsToReaders(llvm::ArrayRef<Index> placed,
+                                 Alignment &result) const {
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    if (observation.op < 0 || observation.op != gemmReshape ||
+        observation.wrapsResult || observations.next[n].size() != 1)
+      continue;
+    Index reader = observations.next[n].front();
+    if (observations.list[reader].op != gemm || placed[n] == placed[reader] ||
+        howEmits(emissions, states.list[placed[n]].kind, observation) !=
+            Emits::Wrap)
+      continue;
+    Belief &best = result.nodes[observation.node].best;
+    const Belief &whose = result.nodes[observations.list[reader].node].best;
+    best.module = whose.module;
+    best.call = whose.call;
+  }
+}
+
+void Aligner::answer(const Posterior &posterior, const Posterior &loose,
+                     Alignment &result) const {
+  result.nodes.resize(graph.nodes.size());
+  std::vector<Index> placed = mostLikely(posterior),
+                     loosely = mostLikely(loose);
+  std::vector<bool> taken(states.size());
+  for (Index state : placed)
+    taken[state] = true;
+  llvm::SmallVector<std::pair<Belief, Index>> beliefs;
+  llvm::SmallVector<Index> foldedIn; // norms that became part of another node
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    if (!observation.isInput && !observation.isOutput && !observation.names)
+      foldedIn.push_back(n);
+    if (observation.isInput || observation.isOutput || !observation.names)
+      continue;
+    // A module's belief is the sum over its states.
+    beliefs.clear();
+    llvm::SmallVector<float, 16> tops;
+    for (auto [i, c] : llvm::enumerate(candidates[n])) {
+      float weight = posterior[candidates.begins[n] + i];
+      const State &state = states.list[c.state];
+      auto found = llvm::find_if(beliefs, [&](const auto &entry) {
+        return entry.first.module == state.module;
+      });
+      if (found == beliefs.end()) {
+        beliefs.push_back({{state.module, state.call, weight}, c.state});
+        tops.push_back(weight);
+        continue;
+      }
+      found->first.weight += weight;
+      float &top = tops[found - beliefs.begin()];
+      if (weight > top) {
+        top = weight;
+        found->first.call = state.call;
+        found->second = c.state;
+      }
+    }
+    llvm::sort(beliefs, [](const auto &a, const auto &b) {
+      return a.first.weight != b.first.weight ? a.first.weight > b.first.weight
+                                              : a.second < b.second;
+    });
+    AlignedNode &node = result.nodes[observation.node];
+    node = {};
+    node.best = beliefs[0].first;
+    if (Index home = homeInGap(n, beliefs[0].second); home >= 0) {
+      node.best.module = frames.module(home);
+      node.best.call = frames.call(home);
+    }
+    Index instead = foldedNorm(n, beliefs[0].second, taken);
+    if (instead < 0)
+      instead = mergedInto(n, beliefs[0].second, taken);
+    if (instead >= 0) {
+      node.best.module = states.list[instead].module;
+      node.best.call = states.list[instead].call;
+    }
+    node.step = states.list[beliefs[0].second].kind < 0
+                    ? -1
+                    : states.list[beliefs[0].second].step;
+    if (beliefs.size() > 1 && beliefs[1].first.weight > kWorthNaming)
+      node.second = beliefs[1].first;
+    if (Index norm = absorbedNorm(n, beliefs[0].second, taken); norm >= 0)
+      node.absorbed = {states.list[norm].module, states.list[norm].call,
+                       node.best.weight};
+    node.anchored = anchors.has(n);
+    node.flags =
+        flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
+  }
+  giveWrapsToReaders(placed, result);
+  moveToReaders(observations, states, frames, emissions, anchors, placed,
+                result);
+  for (Index n : foldedIn) {
+    AlignedNode &node = result.nodes[observations.list[n].node];
+    const State &norm = states.list[placed[n]];
+    if (norm.kind >= 0)
+      node.absorbed = {norm.module, norm.call, node.best.weight};
+  }
+}
+
+Explanation Aligner::explain(Index node, const Posterior &posterior,
+                             const Posterior &loose) const {
+  Explanation result;
+  result.node = node;
+  const auto *found =
+      llvm::find_if(observations.list, [&](const Observation &observation) {
+        return observation.node == node && observation.names &&
+               !observation.isInput && !observation.isOutput;
+      });
+  if (found == observations.list.end())
+    return result;
+  const Index n = found - observations.list.begin();
+  for (auto [i, c] : llvm::enumerate(candidates[n])) {
+    const size_t at = candidates.begins[n] + i;
+    const State &state = states.list[c.state];
+    CandidateStep candidate;
+    candidate.step = state.kind < 0 ? -1 : state.step;
+    candidate.module = state.module;
+    candidate.call = state.call;
+    candidate.kind = std::max(c.main, c.part) +
+                     std::log1p(std::exp(-std::abs(c.main - c.part)));
+    candidate.dataflow = dataflow->evidence[at];
+    candidate.belief = posterior[at];
+    candidate.freely = loose[at];
+    // What the belief rests on besides the two is the order.
+    candidate.order = std::log(std::max(candidate.belief,
+                                        std::numeric_limits<float>::min())) -
+                      candidate.kind - candidate.dataflow;
+    result.candidates.push_back(candidate);
+  }
+  llvm::sort(result.candidates, [](const auto &a, const auto &b) {
+    return std::tie(a.belief, a.freely, b.step) >
+           std::tie(b.belief, b.freely, a.step);
+  });
+  return result;
+}
+
+Alignment Aligner::run() {
+  Alignment result;
+  result.nodes.resize(graph.nodes.size());
+  if (states.size() == 0 || observations.size() == 0)
+    return result;
+  anchors = findAnchors(observations, states, emissions, parameters);
+  result.parameters = anchors.known;
+  result.parametersFound = anchors.found;
+  candidates = findCandidates(observations, states, frames, emissions, anchors,
+                              parameters);
+  reach.emplace(states, emissions, parameters);
+  costs.emplace(states, emissions, anchors, parameters);
+  dataflow.emplace(observations, states, candidates, *reach, parameters);
+
+  Posterior loose = free(), posterior;
+  std::vector<Index> own(observations.size()), other = resorted(loose);
+  std::iota(own.begin(), own.end(), 0);
+  OrderModel model(candidates, *costs);
+  // Steps back are rare in the order of an exporter, and less so in one that
+  // was made up.
+  const BackCost strict = {parameters.backOnce, parameters.backEach},
+                 lenient = {parameters.backOnceResorted,
+                            parameters.backEachResorted};
+  // Its own order last: the model is then where that one's rounds begin.
+  bool same = own == other;
+  double otherFit = same ? 0 : model.forward(other, {}, strict);
+  double ownFit = model.forward(own, {}, strict);
+  result.ownOrder =
+      same || otherFit - ownFit < parameters.resort * observations.size();
+  result.fit = (result.ownOrder ? ownFit : otherFit) / observations.size();
+  if (result.ownOrder) {
+    ordered(model, own, strict, posterior);
+  } else {
+    model.forward(other, dataflow->evidence, lenient);
+    ordered(model, other, lenient, posterior);
+  }
+  answer(posterior, loose, result);
+  for (int32_t node : options.explain)
+    result.explanations.push_back(explain(node, posterior, loose));
+  return result;
+}
+
+Alignment htp::align(const Graph &graph, const Program &program,
+                     llvm::ArrayRef<ModulePlace> modules,
+                     const AlignmentOptions &options) {
+  return Aligner(graph, program, modules, options).run();
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What ties a node to certain states before anything is weighed: it reads the
+// same parameter, makes a value of the same name, or its module is known.
+
+#include "Model.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace htp;
+using namespace htp::alignment;
+
+namespace {
+
+class AnchorFinder {
+public:
+  AnchorFinder(const Observations &observations, const States &states,
+               const Emissions &emissions,
+               const AlignmentParameters &parameters)
+      : observations(observations), states(states), emissions(emissions),
+        parameters(parameters) {}
+
+  Anchors run();
+
+private:
+  void indexParameters(Anchors &anchors);
+  void indexNames();
+  void byParameter(const Observation &observation);
+  void byName(const Observation &observation);
+  void byModule(const Observation &observation, const Prior &prior);
+  bool canEmit(Index state, const Observation &observation) const;
+  bool namesItsNode(Index n) const;
+  bool argumentsAgree(bool inputs) const;
+  void tellCallsApart(Anchors &anchors) const;
+
+  const Observations &observations;
+  const States &states;
+  const Emissions &emissions;
+  const AlignmentParameters &parameters;
+  llvm::DenseMap<std::pair<uint64_t, int64_t>, llvm::SmallVector<Index, 1>>
+      owners;
+  llvm::StringMap<Index> namedValues, namedNodes;
+  llvm::SmallVector<Index> hits;
+};
+
+} // namespace
+
+bool AnchorFinder::canEmit(Index state, const Observation &observation) const {
+  return howEmits(emissions, states.list[state].kind, observation) !=
+         Emits::Nothing;
+}
+
+void AnchorFinder::indexParameters(Anchors &anchors) {
+  llvm::DenseSet<std::pair<uint64_t, int64_t>> present;
+  llvm::DenseSet<Index> recognised;
+  for (const TensorContent &content : observations.graph.constants) {
+    present.insert({content.values, content.elements});
+    recognised.insert_range(content.parameters);
+  }
+  for (auto [index, parameter] : llvm::enumerate(states.program.parameters)) {
+    const TensorContent &content = parameter.content;
+    bool isFloat = content.kind == ElementKind::Float;
+    if ((!content.values && !parameter.sketched) ||
+        content.elements <
+            (isFloat ? parameters.leastElements : parameters.leastIntegers))
+      continue;
+    std::pair<uint64_t, int64_t> key(content.values, content.elements);
+    if (content.values)
+      owners[key].push_back(index);
+    if (parameter.joined || states.readers[index].empty())
+      continue;
+    ++anchors.known;
+    anchors.found +=
+        (content.values && present.contains(key)) || recognised.contains(index);
+  }
+}
+
+/// Names that are unique; others tell nothing.
+void AnchorFinder::indexNames() {
+  auto add = [](llvm::StringMap<Index> &map, llvm::StringRef name, Index t) {
+    if (name.empty())
+      return;
+    auto [found, isNew] = map.try_emplace(name, t);
+    if (!isNew)
+      found->second = -1;
+  };
+  for (auto [t, state] : llvm::enumerate(states.list)) {
+    if (state.kind < 0)
+      continue;
+    const Program::Step &step = states.program.steps[state.step];
+    add(namedNodes, step.name, t);
+    for (Index value : step.outputs)
+      add(namedValues, states.program.values[value].name, t);
+  }
+}
+
+void AnchorFinder::byParameter(const Observation &observation) {
+  const Graph &graph = observations.graph;
+  for (Index value : graph.nodes[observation.node].inputs) {
+    if (value < 0 || graph.values[value].constant < 0)
+      continue;
+    const TensorContent &content =
+        graph.constants[graph.values[value].constant];
+    if (content.elements < parameters.leastElements)
+      continue;
+    auto found = owners.find({content.values, content.elements});
+    llvm::ArrayRef<Index> equal =
+        found == owners.end() ? llvm::ArrayRef<Index>(content.parameters)
+                              : llvm::ArrayRef<Index>(found->second);
+    if (equal.size() > size_t(parameters.mostEqual))
+      continue;
+    for (Index parameter : equal)
+      for (Index t : states.readers[parameter])
+        if (canEmit(t, observation))
+          hits.push_back(t);
+  }
+}
+
+/// A fused node makes a value that was there before, or has a name that
+/// starts with that of a node that it replaces: "/fc/MatMul/MatMulAddFusion".
+void AnchorFinder::byName(const Observation &observation) {
+  const Graph &graph = observations.graph;
+  const GraphNode &node = graph.nodes[observation.node];
+  auto look = [&](const llvm::StringMap<Index> &map, llvm::StringRef name) {
+    auto found = map.find(name);
+    if (hits.empty() && found != map.end() && found->second >= 0)
+      hits.push_back(found->second);
+  };
+  for (Index value : node.outputs)
+    if (value >= 0)
+      look(namedValues, graph.values[value].name);
+  look(namedNodes, node.name);
+  look(namedNodes, node.name.rsplit('/').first);
+}
+
+void AnchorFinder::byModule(const Observation &observation,
+                            const Prior &prior) {
+  if (prior.module < 0 || size_t(prior.module) >= states.ofModule.size())
+    return;
+  for (Index t : states.ofModule[prior.module])
+    if ((prior.call < 0 || states.list[t].call == prior.call) &&
+        canEmit(t, observation))
+      hits.push_back(t);
+}
+
+/// Whether what is known of the node is known of this op of it: it is the last
+/// one that says where the node belongs.
+bool AnchorFinder::namesItsNode(Index n) const {
+  const Observation &observation = observations.list[n];
+  if (!observation.names)
+    return false;
+  for (Index m = n + 1; m < observations.size(); ++m) {
+    const Observation &later = observations.list[m];
+    if (later.isOutput || later.node != observation.node)
+      break;
+    if (later.names)
+      return false;
+  }
+  return true;
+}
+
+/// Arguments are told apart by their number: only where both sides have as
+/// many.
+bool AnchorFinder::argumentsAgree(bool inputs) const {
+  auto mine = llvm::count_if(observations.list, [&](const Observation &o) {
+    return inputs ? o.isInput : o.isOutput;
+  });
+  return size_t(mine) == (inputs ? states.program.inputs.size()
+                                 : states.program.outputs.size());
+}
+
+/// The nodes that read a parameter of a shared module are anchored in all its
+/// calls. Where there are as many of them as calls, each belongs to one, in
+/// the order in which they come.
+void AnchorFinder::tellCallsApart(Anchors &anchors) const {
+  auto areCalls = [&](llvm::ArrayRef<Index> several) {
+    for (auto [t, next] : llvm::zip(several, several.drop_front()))
+      if (states.list[t].kind < 0 ||
+          states.list[t].module != states.list[next].module ||
+          states.list[t].call >= states.list[next].call)
+        return false;
+    return true;
+  };
+  std::vector<Index> shared;
+  for (Index n = 0; n < observations.size(); ++n)
+    if (anchors.states[n].size() > 1 && areCalls(anchors.states[n]))
+      shared.push_back(n);
+  if (shared.empty())
+    return;
+  auto before = [&](Index a, Index b) {
+    Index opOfA = observations.list[a].op, opOfB = observations.list[b].op;
+    llvm::ArrayRef<Index> ofA = anchors.states[a], ofB = anchors.states[b];
+    return opOfA != opOfB ? opOfA < opOfB
+                          : std::lexicographical_compare(
+                                ofA.begin(), ofA.end(), ofB.begin(), ofB.end());
+  };
+  llvm::sort(shared, [&](Index a, Index b) {
+    return before(a, b) || (!before(b, a) && a < b);
+  });
+  std::vector<Index> only(observations.size(), -1);
+  for (size_t begin = 0, end; begin < shared.size(); begin = end) {
+    for (end = begin + 1; end < shared.size(); ++end)
+      if (before(shared[begin], shared[end]))
+        break;
+    llvm::ArrayRef<Index> calls = anchors.states[shared[begin]];
+    if (end - begin == calls.size())
+      for (size_t i = 0; i < calls.size(); ++i)
+        only[shared[begin + i]] = calls[i];
+  }
+  Rows<Index> apart;
+  for (Index n = 0; n < observations.size(); ++n) {
+    for (Index t : anchors.states[n])
+      if (only[n] < 0 || only[n] == t)
+        apart.push(t);
+    apart.close();
+  }
+  anchors.states = std::move(apart);
+}
+
+Anchors AnchorFinder::run() {
+  Anchors anchors;
+  indexParameters(anchors);
+  if (states.program.sameNames)
+    indexNames();
+  bool inputsAgree = argumentsAgree(true), outputsAgree = argumentsAgree(false);
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    hits.clear();
+    if (observation.isInput) {
+      if (inputsAgree)
+        hits.push_back(observation.node);
+    } else if (observation.isOutput) {
+      if (outputsAgree)
+        hits.push_back(states.size() - states.program.outputs.size() +
+                       observation.node);
+    } else {
+      bool last = namesItsNode(n);
+      const Prior &prior = observations.graph.nodes[observation.node].prior;
+      if (last && states.program.sameNames)
+        byName(observation);
+      if (last && hits.empty() && !prior.weak)
+        byModule(observation, prior);
+      if (hits.empty())
+        byParameter(observation);
+      if (last && hits.empty() && prior.weak)
+        byModule(observation, prior);
+    }
+    llvm::sort(hits);
+    hits.erase(llvm::unique(hits), hits.end());
+    for (Index t : hits)
+      anchors.states.push(t);
+    anchors.states.close();
+  }
+  tellCallsApart(anchors);
+  return anchors;
+}
+
+Anchors alignment::findAnchors(const Observations &observations,
+                               const States &states, const Emissions &emissions,
+                               const AlignmentParameters &parameters) {
+  return AnchorFinder(observations, states, emissions, parameters).run();
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Traces in files, and archives of PyTorch by way of htp-trace.
+
+#include "HTP/Trace/TraceProgram.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Parallel.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
+
+#include <future>
+#include <map>
+#include <mutex>
+
+using namespace llvm;
+
+namespace htp {
+
+static Error fileError(StringRef file, const Twine &message) {
+  return createStringError("'" + file + "': " + message);
+}
+
+/// htp-trace beside the running program, or on PATH.
+static ErrorOr<std::string> findTraceProgram() {
+  static int anchor;
+  std::string self = sys::fs::getMainExecutable(nullptr, &anchor);
+  if (auto beside =
+          sys::findProgramByName("htp-trace", {sys::path::parent_path(self)}))
+    return beside;
+  return sys::findProgramByName("htp-trace");
+}
+
+/// The text of a temporary file, without the line feed at its end.
+static std::string textOf(StringRef file) {
+  auto buffer = MemoryBuffer::getFile(file);
+  return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
+}
+
+/// Runs htp-trace on an archive and reads what it writes.
+static Expected<Trace> traceArchive(StringRef archive) {
+  ErrorOr<std::string> program = findTraceProgram();
+  if (!program)
+    return createStringError(
+        "an archive of PyTorch needs htp-trace, which is neither "
+        "beside this program nor on PATH; run it elsewhere and "
+        "give the trace.json");
+  SmallString<128> output, messages;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("htp-trace", "json", output))
+    return createStringError("no temporary file: " + code.message());
+  FileRemover removeOutput(output);
+  sys::RemoveFileOnSignal(output);
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("htp-trace", "txt", messages))
+    return createStringError("no temporary file: " + code.message());
+  FileRemover removeMessages(messages);
+  sys::RemoveFileOnSignal(messages);
+
+  std::string problem;
+  int status = sys::ExecuteAndWait(
+      *program, {*program, archive, "-o", output}, /*Env=*/std::nullopt,
+      {std::nullopt, std::nullopt, StringRef(messages)},
+      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  if (status != 0) {
+    std::string said = textOf(messages);
+    return createStringError("htp-trace failed: " +
+                             (said.empty() ? problem : said));
+  }
+  auto buffer = MemoryBuffer::getFile(output);
+  if (!buffer)
+    return createStringError("htp-trace wrote nothing: " +
+                             buffer.getError().message());
+  return Trace::parse((*buffer)->getBuffer());
+}
+
+static Expected<Trace> readTrace(StringRef file) {
+  auto buffer = MemoryBuffer::getFile(file);
+  if (!buffer)
+    return fileError(file, buffer.getError().message());
+  StringRef content = (*buffer)->getBuffer();
+  Expected<Trace> trace = content.starts_with("PK\x03\x04")
+                              ? traceArchive(file)
+                              : Trace::parse(content);
+  if (!trace)
+    return fileError(file, toString(trace.takeError()));
+  return trace;
+}
+
+namespace {
+/// What became of a file: a trace, or what is wrong with it.
+struct Loaded {
+  std::shared_ptr<const Trace> trace;
+  std::string problem;
+};
+
+/// A file, and what is made of it.
+struct Entry {
+  std::shared_future<Loaded> trace;
+  std::shared_future<std::shared_ptr<const TraceProgram>> program;
+};
+} // namespace
+
+static Loaded load(const std::string &file) {
+  Expected<Trace> trace = readTrace(file);
+  if (!trace)
+    return {nullptr, toString(trace.takeError())};
+  return {std::make_shared<const Trace>(std::move(*trace)), ""};
+}
+
+static Entry begin(StringRef file, std::launch when) {
+  Entry entry;
+  entry.trace = std::async(when, load, file.str()).share();
+  entry.program =
+      std::async(when, [trace = entry.trace] {
+        const std::shared_ptr<const Trace> &loaded = trace.get().trace;
+        return loaded ? std::make_shared<const TraceProgram>(*loaded) : nullptr;
+      }).share();
+  return entry;
+}
+
+/// The trace in `file`, which is read once: now and in the background, or when
+/// it is first asked for.
+static Expected<Entry> find(StringRef file, std::launch when) {
+  // A file that has changed since is another file.
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(file, status))
+    return fileError(file, code.message());
+  auto key = std::make_tuple(
+      file.str(), status.getSize(),
+      status.getLastModificationTime().time_since_epoch().count());
+
+  // Never destroyed: a thread may still use it when statics go.
+  static auto &mutex = *new std::mutex;
+  static auto &cache = *new std::map<decltype(key), Entry>;
+  std::lock_guard<std::mutex> lock(mutex);
+  Entry &entry = cache[key];
+  if (!entry.trace.valid())
+    entry = begin(file, when);
+  return entry;
+}
+
+TracePrefetch::TracePrefetch(StringRef file) {
+  if (parallel::strategy.ThreadsRequested == 1)
+    return;
+  auto entry = find(file, std::launch::async);
+  if (entry)
+    wait = [program = entry->program] { program.wait(); };
+  else // Who needs the trace will hear of it.
+    consumeError(entry.takeError());
+}
+
+TracePrefetch::~TracePrefetch() {
+  if (wait)
+    wait();
+}
+
+Expected<std::shared_ptr<const Trace>> loadTrace(StringRef file) {
+  auto found = find(file, std::launch::deferred);
+  if (!found)
+    return found.takeError();
+  const Loaded &loaded = found->trace.get();
+  if (!loaded.trace)
+    return createStringError(loaded.problem);
+  return loaded.trace;
+}
+
+Expected<std::shared_ptr<const TraceProgram>> loadTraceProgram(StringRef file) {
+  auto found = find(file, std::launch::deferred);
+  if (!found)
+    return found.takeError();
+  if (std::shared_ptr<const TraceProgram> program = found->program.get())
+    return program;
+  return createStringError(found->trace.get().problem);
+}
+
+} // namespace htp

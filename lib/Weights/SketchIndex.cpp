@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The nearest sketch, if it is nearer than chance allows: see SketchIndex.h.
+
+#include "HTP/Weights/SketchIndex.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace htp;
+using llvm::SmallVector;
+
+/// Random weights are as near as this, by chance, in one of a thousand million
+/// comparisons (natural logarithm). A model of a hundred parameters of one
+/// shape takes ten thousand.
+static constexpr double kChance = -20.7;
+
+/// Parameters are equal, as far as a sketch can tell, where their distances
+/// differ by less than bits flip by chance.
+static size_t alsoNear(size_t differing) {
+  return differing + 3 + 2 * size_t(std::sqrt(double(differing)));
+}
+
+/// Where no parameter begins, so many further places are tried; and so many
+/// parameters at most are packed in one weight, or cut out of one.
+static constexpr unsigned kMostGaps = 3;
+static constexpr int64_t kMostParts = 8;
+
+/// What so many parameters are equal to says nothing about which it is.
+static constexpr size_t kMostEqual = 64;
+
+void SketchIndex::add(int32_t parameter, Sketch sketch) {
+  if (sketch.bits.known.none())
+    return;
+  auto &groups = sketch.layout.isVector() ? vectors : byColumns;
+  groups[sketch.layout.columns].push_back({parameter, std::move(sketch)});
+}
+
+const SketchIndex::Group *SketchIndex::group(int64_t columns,
+                                             bool ofVectors) const {
+  const auto &groups = ofVectors ? vectors : byColumns;
+  auto found = groups.find(columns);
+  return found == groups.end() ? nullptr : &found->second;
+}
+
+unsigned SketchIndex::seedsFor(int64_t columns) const {
+  unsigned seeds = 0;
+  if (const Group *same = group(columns, /*ofVectors=*/false))
+    for (const Entry &entry : *same)
+      seeds = std::max(seeds, entry.sketch.layout.seeds());
+  return seeds;
+}
+
+static bool isMatrix(llvm::ArrayRef<int64_t> shape) {
+  return llvm::count_if(shape, [](int64_t size) { return size != 1; }) == 2;
+}
+
+SmallVector<Sketch, 2> htp::sketchBothWays(const SketchLayout &layout,
+                                           const WeightReader &weight) {
+  SketchLayout other{layout.columns, layout.rows};
+  SketchRequest request;
+  request.seeds = layout.seeds();
+  if (isMatrix(weight.shape()))
+    request.transposedSeeds = other.seeds();
+  MatrixSketch both =
+      sketchMatrix(layout.rows, layout.columns, request,
+                   [&](int64_t row, llvm::MutableArrayRef<float> values) {
+                     weight.read(row, values);
+                   });
+  SmallVector<Sketch, 2> sketches;
+  sketches.push_back(Sketch::of(*both.plain));
+  if (both.transposed)
+    sketches.push_back(Sketch::of(*both.transposed));
+  return sketches;
+}
+
+bool SketchIndex::mayHold(llvm::ArrayRef<int64_t> shape) const {
+  std::optional<SketchLayout> layout = SketchLayout::of(shape);
+  if (!layout)
+    return false;
+  if (layout->isVector())
+    return !vectors.empty();
+  return group(layout->columns, false) ||
+         (isMatrix(shape) && group(layout->rows, false));
+}
+
+std::optional<SketchMatch> SketchIndex::nearest(
+    const RowSketch &tensor, int64_t offset,
+    llvm::function_ref<bool(const SketchLayout &)> fits) const {
+  const Group *candidates = group(tensor.columns(), tensor.rows() == 1);
+  if (!candidates)
+    return std::nullopt;
+  struct Near {
+    SketchDistance distance;
+    const Entry *entry;
+  };
+  SmallVector<Near> near;
+  const Near *best = nullptr;
+  for (const Entry &entry : *candidates) {
+    if (!fits(entry.sketch.layout))
+      continue;
+    SketchDistance distance = compare(entry.sketch, tensor, offset);
+    if (chanceOf(distance, entry.sketch.layout) < kChance)
+      near.push_back({distance, &entry});
+  }
+  for (const Near &one : near)
+    if (!best || one.distance.share() < best->distance.share())
+      best = &one;
+  if (!best)
+    return std::nullopt;
+  SketchMatch match;
+  for (const Near &one : near)
+    if (one.distance.differing <= alsoNear(best->distance.differing) &&
+        one.entry->sketch.layout.rows == best->entry->sketch.layout.rows &&
+        !llvm::is_contained(match.parameters, one.entry->parameter))
+      match.parameters.push_back(one.entry->parameter);
+  if (match.parameters.size() > kMostEqual)
+    return std::nullopt;
+  return match;
+}
+
+/// The weight is one parameter, or a part of one.
+std::optional<SketchMatch>
+SketchIndex::findWhole(const RowSketch &tensor) const {
+  int64_t rows = tensor.rows();
+  if (auto same = nearest(tensor, 0, [&](const SketchLayout &layout) {
+        return layout.rows == rows;
+      }))
+    return same;
+  const Group *candidates = group(tensor.columns(), false);
+  int64_t most = 0;
+  if (candidates)
+    for (const Entry &entry : *candidates)
+      if (int64_t all = entry.sketch.layout.rows; all > rows && all % rows == 0)
+        most = std::max(most, std::min(all / rows, kMostParts));
+  for (int64_t k = 0; k < most; ++k)
+    if (auto part = nearest(tensor, -k * rows, [&](const SketchLayout &layout) {
+          return layout.rows >= (k + 1) * rows && layout.rows % rows == 0 &&
+                 layout.rows > rows;
+        }))
+      return part;
+  return std::nullopt;
+}
+
+/// Parameters lie one after the other in the rows of a weight. There may be
+/// others between them that are not known.
+SmallVector<SketchMatch, 1>
+SketchIndex::findParts(const RowSketch &tensor) const {
+  SmallVector<SketchMatch, 1> parts;
+  const Group *candidates = group(tensor.columns(), false);
+  if (!candidates)
+    return parts;
+  int64_t rows = tensor.rows(), least = rows;
+  for (const Entry &entry : *candidates)
+    least = std::min(least, entry.sketch.layout.rows);
+  unsigned gaps = 0;
+  for (int64_t at = 0; at + least <= rows && gaps <= kMostGaps;) {
+    auto found = nearest(tensor, at, [&](const SketchLayout &layout) {
+      return layout.rows < rows && at + layout.rows <= rows;
+    });
+    if (!found) {
+      at += least;
+      ++gaps;
+      continue;
+    }
+    auto entry = llvm::find_if(*candidates, [&](const Entry &entry) {
+      return entry.parameter == found->parameters.front();
+    });
+    at += entry->sketch.layout.rows;
+    found->isPart = true;
+    parts.push_back(std::move(*found));
+  }
+  return parts;
+}
+
+SmallVector<SketchMatch, 1> SketchIndex::findIn(const RowSketch &tensor) const {
+  if (auto whole = findWhole(tensor))
+    return {std::move(*whole)};
+  return findParts(tensor);
+}
+
+/// A vector has one sketch as a whole, so those of its parts are made as they
+/// are needed.
+SmallVector<SketchMatch, 1>
+SketchIndex::findVector(int64_t columns, const WeightReader &weight) const {
+  std::vector<float> values(columns);
+  weight.read(0, values);
+  auto sketch = [&](int64_t begin, int64_t size) {
+    auto read = [&](int64_t, llvm::MutableArrayRef<float> row) {
+      llvm::copy(llvm::ArrayRef(values).slice(begin, size), row.begin());
+    };
+    SketchRequest request;
+    request.seeds = SketchLayout::kLeastBits;
+    return *sketchMatrix(1, size, request, read).plain;
+  };
+  auto any = [](const SketchLayout &) { return true; };
+  if (vectors.contains(columns))
+    if (auto whole = nearest(sketch(0, columns), 0, any))
+      return {std::move(*whole)};
+  SmallVector<int64_t> sizes;
+  for (const auto &[size, group] : vectors)
+    if (size < columns && size * kMostParts >= columns)
+      sizes.push_back(size);
+  llvm::sort(sizes, std::greater<int64_t>());
+  SmallVector<SketchMatch, 1> parts;
+  unsigned gaps = 0;
+  for (int64_t at = 0;
+       !sizes.empty() && at + sizes.back() <= columns && gaps <= kMostGaps;) {
+    bool found = false;
+    for (int64_t size : sizes) {
+      if (at + size > columns)
+        continue;
+      if (auto part = nearest(sketch(at, size), 0, any)) {
+        part->isPart = found = true;
+        parts.push_back(std::move(*part));
+        at += size;
+        break;
+      }
+    }
+    if (!found) {
+      // What is missing (a layer without this bias) is as long as the others.
+      at += sizes.back();
+      ++gaps;
+    }
+  }
+  return parts;
+}
+
+SmallVector<SketchMatch, 1>
+SketchIndex::find(const WeightReader &weight) const {
+  std::optional<SketchLayout> layout = SketchLayout::of(weight.shape());
+  if (!layout || !mayHold(weight.shape()))
+    return {};
+  if (layout->isVector())
+    return findVector(layout->columns, weight);
+  SketchRequest request;
+  request.seeds = seedsFor(layout->columns);
+  if (isMatrix(weight.shape()))
+    request.transposedSeeds = seedsFor(layout->rows);
+  MatrixSketch sketch =
+      sketchMatrix(layout->rows, layout->columns, request,
+                   [&](int64_t row, llvm::MutableArrayRef<float> values) {
+                     weight.read(row, values);
+                   });
+  SmallVector<SketchMatch, 1> found;
+  if (sketch.plain)
+    found = findIn(*sketch.plain);
+  if (found.empty() && sketch.transposed)
+    found = findIn(*sketch.transposed);
+  return found;
+}
