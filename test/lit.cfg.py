@@ -18,6 +18,7 @@ config.substitutions.append(("%htp_src", config.htp_source_dir))
 config.substitutions.append(("%htp_tools", config.htp_tools_dir))
 config.substitutions.append(("%htp_lib", os.path.join(config.htp_build_dir, "lib")))
 plugin = os.path.join(config.htp_build_dir, "lib", "libHTPPlugin.so")
+config.substitutions.append(("%plugin", plugin))
 config.substitutions.append(
     ("%load_htp", f"--load-dialect-plugin={plugin} --load-pass-plugin={plugin}")
 )

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // libHTPPlugin.so: the HTP dialect, passes and pipelines for any tool that
-// loads MLIR plugins. It does not bring the ONNX dialect: the passes work on
-// whatever dialects the tool has.
+// loads MLIR plugins, and the ONNX dialect, so that the tool reads what htp-opt
+// writes. The passes work on whatever dialects the tool has.
 //
-//   mlir-opt --load-dialect-plugin=libHTPPlugin.so \
+//   mlir-opt tagged.mlir --load-dialect-plugin=libHTPPlugin.so \
 //            --load-pass-plugin=libHTPPlugin.so \
-//            --pass-pipeline='builtin.module(htp-outline)' model.mlir
+//            --pass-pipeline='builtin.module(htp-outline)'
+//
+// Both flags: a dialect must be there when the file is read, and a tool has no
+// other way to ask a plugin for one. A pass's own flag (`--htp-outline`) does
+// not exist there: flags are parsed before plugins are loaded.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Transforms/Passes.h"
 
@@ -23,7 +28,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK ::mlir::DialectPluginLibraryInfo
 mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, kName, LLVM_VERSION_STRING,
           [](mlir::DialectRegistry *registry) {
-            registry->insert<htp::HTPDialect>();
+            registry->insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
           }};
 }
 

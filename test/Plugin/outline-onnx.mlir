@@ -1,5 +1,5 @@
-// Generic "onnx.…" ops in a stock mlir-opt, which does not know them. Functions
-// end as the graph ends.
+// "onnx.…" ops in a stock mlir-opt, with the dialect that the plugin brings.
+// Functions end as the graph ends.
 // RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-outline)' -allow-unregistered-dialect | FileCheck %s
 // RUN: mlir-opt %s %load_htp --pass-pipeline='builtin.module(htp-extract{module=block.1})' -allow-unregistered-dialect | FileCheck %s --check-prefix=EXTRACT
 // RUN: mlir-opt %s %load_htp -allow-unregistered-dialect -mlir-print-debuginfo -mlir-print-local-scope -o %t.flat
@@ -14,7 +14,7 @@ htp.hierarchy @Net : "demo.Net" {
 // CHECK-LABEL: func.func @main_graph
 // CHECK: call @Block(
 // CHECK: call @Block(
-// CHECK: "onnx.Return"
+// CHECK: onnx.Return
 // EXTRACT: func.func @main_graph(%arg0: tensor<4xf32> {onnx.name = "b"}) -> (tensor<4xf32> {onnx.name = "d"})
 // EXTRACT-NEXT: "onnx.NoValue"
 // EXTRACT-NEXT: "onnx.Clip"
@@ -31,6 +31,6 @@ func.func @main_graph(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {on
 
 // A value that is not there is no operand.
 // CHECK: func.func private @Block(%[[X:.*]]: tensor<4xf32> {onnx.name = "x"})
-// CHECK-NEXT: %[[NONE:.*]] = "onnx.NoValue"() {htp.copy = 0 : i64, value}
+// CHECK-NEXT: %[[NONE:.*]] = "onnx.NoValue"() <{value}> {htp.copy = 0 : i64}
 // CHECK-NEXT: "onnx.Clip"(%[[X]], %[[NONE]], %[[NONE]])
-// CHECK: "onnx.Return"
+// CHECK: onnx.Return

@@ -20,6 +20,12 @@ bool isAnnotation(StringRef name) {
          (name.starts_with("onnx.") && !llvm::is_contained(kMeaningful, name));
 }
 
+DictionaryAttr getUnregisteredProperties(Operation *op) {
+  return op->isRegistered()
+             ? DictionaryAttr()
+             : dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+}
+
 bool isConstant(Operation *op) {
   return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
          op->getNumResults() != 0;
@@ -173,7 +179,9 @@ static ArrayAttr argumentLocations(Operation *op) {
 /// make one, for each op with properties.
 static SmallVector<NamedAttribute> annotationsOf(Operation *op) {
   NamedAttrList all(op->getRawDictionaryAttrs());
-  if (op->getPropertiesStorageSize())
+  if (DictionaryAttr given = getUnregisteredProperties(op))
+    all.append(given.begin(), given.end());
+  else if (op->getPropertiesStorageSize())
     op->getName().populateInherentAttrs(op, all);
   return llvm::filter_to_vector(all, [](NamedAttribute attribute) {
     return isAnnotation(attribute.getName());

@@ -7,6 +7,8 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "TorchText.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace htp;
 
@@ -21,6 +23,57 @@ static TypedAttr contentsOf(Value value) {
   auto contents = dyn_cast_or_null<TypedAttr>(op->getAttr("value"));
   return contents && isa<ShapedType>(contents.getType()) ? contents
                                                          : TypedAttr();
+}
+
+/// The order of dimensions that a Transpose of a constant gives it, or nothing.
+/// It is done once, when the weights are written, not at every run.
+static std::optional<SmallVector<int64_t>> transposed(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumOperands() != 1 || getOpType(op) != "Transpose")
+    return std::nullopt;
+  TypedAttr contents = contentsOf(op->getOperand(0));
+  auto type = contents ? cast<ShapedType>(contents.getType()) : ShapedType();
+  if (!type || !type.getElementType().isIntOrFloat() ||
+      type.getElementTypeBitWidth() % 8 != 0)
+    return std::nullopt;
+  SmallVector<int64_t> order;
+  if (auto perm = op->getAttrOfType<ArrayAttr>("perm"))
+    for (Attribute axis : perm)
+      order.push_back(cast<IntegerAttr>(axis).getValue().getSExtValue());
+  else
+    for (int64_t axis = type.getRank(); axis-- > 0;)
+      order.push_back(axis);
+  if (int64_t(order.size()) != type.getRank())
+    return std::nullopt;
+  return order;
+}
+
+/// The tensor that a weight is made of.
+static Value sourceOf(Value weight) {
+  return transposed(weight) ? weight.getDefiningOp()->getOperand(0) : weight;
+}
+
+/// The elements of a tensor in another order of dimensions.
+static std::vector<char> transpose(ArrayRef<char> bytes, ShapedType type,
+                                   ArrayRef<int64_t> order) {
+  const size_t width = type.getElementTypeBitWidth() / 8;
+  const size_t rank = order.size();
+  SmallVector<int64_t> strides(rank, width), place(rank, 0);
+  for (size_t axis = rank; axis-- > 1;)
+    strides[axis - 1] = strides[axis] * type.getDimSize(axis);
+  std::vector<char> result(bytes.size());
+  for (size_t to = 0; to < result.size(); to += width) {
+    int64_t from = 0;
+    for (auto [axis, index] : llvm::zip(order, place))
+      from += index * strides[axis];
+    std::memcpy(result.data() + to, bytes.data() + from, width);
+    for (size_t axis = rank; axis-- > 0;) {
+      if (++place[axis] < type.getDimSize(order[axis]))
+        break;
+      place[axis] = 0;
+    }
+  }
+  return result;
 }
 
 static Value withoutCopies(Value value) {
@@ -48,7 +101,7 @@ Weights::Weights(const LayeredModel &model) {
     for (func::CallOp call : layer.calls)
       for (OpOperand &operand : call->getOpOperands())
         if (Value constant = withoutCopies(operand.get());
-            contentsOf(constant)) {
+            contentsOf(constant) || transposed(constant)) {
           operand.set(constant);
           add(constant);
         }
@@ -57,11 +110,20 @@ Weights::Weights(const LayeredModel &model) {
     if (op.use_empty() && op.getNumResults() == 1 &&
         getOpType(&op) == "Identity")
       op.erase();
-  for (Operation &op : func::FuncOp(model.main).front())
-    if (op.getNumResults() == 1 && !op.use_empty())
-      if (TypedAttr contents = contentsOf(op.getResult(0));
-          contents && isWeight(op, contents))
-        add(op.getResult(0));
+  // Readers first: what is only transposed is no weight of its own.
+  for (Operation &op : llvm::reverse(func::FuncOp(model.main).front())) {
+    if (op.getNumResults() != 1 || op.use_empty())
+      continue;
+    Value value = op.getResult(0), source = sourceOf(value);
+    auto isStored = [&](Operation *user) {
+      return user->getNumResults() == 1 && find(user->getResult(0)) &&
+             transposed(user->getResult(0));
+    };
+    if (TypedAttr contents = contentsOf(source);
+        contents && isWeight(*source.getDefiningOp(), contents) &&
+        !llvm::all_of(value.getUsers(), isStored))
+      add(value);
+  }
 }
 
 void Weights::add(Value constant) {
@@ -81,7 +143,8 @@ bool Weights::takesWeight(const Layer &layer, unsigned argument) const {
 }
 
 static StringRef nameOf(Value weight) {
-  auto path = weight.getDefiningOp()->getAttrOfType<StringAttr>(kParameterAttr);
+  Value source = sourceOf(weight);
+  auto path = source.getDefiningOp()->getAttrOfType<StringAttr>(kParameterAttr);
   return path && !path.empty() ? path.getValue() : getValueName(weight);
 }
 
@@ -89,10 +152,18 @@ LogicalResult Weights::write(llvm::raw_ostream &os,
                              llvm::json::OStream &json) const {
   uint64_t offset = 0;
   for (Value weight : weights) {
-    TypedAttr contents = contentsOf(weight);
+    TypedAttr contents = contentsOf(sourceOf(weight));
     auto type = cast<ShapedType>(contents.getType());
     SmallVector<char> storage;
+    std::vector<char> turned;
     auto bytes = getTensorBytes(contents, storage);
+    SmallVector<int64_t> shape(type.getShape());
+    if (auto order = transposed(weight); order && bytes) {
+      turned = transpose(*bytes, type, *order);
+      bytes = turned;
+      for (auto [size, axis] : llvm::zip(shape, *order))
+        size = type.getDimSize(axis);
+    }
     if (!bytes)
       return weight.getDefiningOp()->emitError("the contents of '")
              << nameOf(weight) << "' cannot be read";
@@ -104,7 +175,7 @@ LogicalResult Weights::write(llvm::raw_ostream &os,
       json.attribute("name", nameOf(weight));
       json.attribute("type", torchElement(type.getElementType()));
       json.attributeArray("shape", [&] {
-        for (int64_t size : type.getShape())
+        for (int64_t size : shape)
           json.value(size);
       });
       json.attribute("offset", int64_t(start));

@@ -11,6 +11,18 @@ using namespace mlir;
 
 namespace htp {
 
+/// Properties of an op that no dialect knows may hold its name, too: they are
+/// compared like other attributes.
+static SmallVector<NamedAttribute> meaningOf(Operation &op) {
+  SmallVector<NamedAttribute> attributes(op.getDiscardableAttrs());
+  if (DictionaryAttr given = getUnregisteredProperties(&op))
+    llvm::append_range(attributes, given);
+  llvm::erase_if(attributes, [](NamedAttribute attribute) {
+    return isAnnotation(attribute.getName());
+  });
+  return attributes;
+}
+
 namespace {
 
 /// Numbers the values of a body in the order in which they are defined.
@@ -35,12 +47,13 @@ private:
   }
 
   llvm::hash_code hash(Operation &op) {
-    llvm::hash_code code = llvm::hash_combine(op.getName(), op.hashProperties(),
-                                              op.getNumOperands());
-    for (NamedAttribute attribute : op.getDiscardableAttrs())
-      if (!isAnnotation(attribute.getName()))
-        code =
-            llvm::hash_combine(code, attribute.getName(), attribute.getValue());
+    llvm::hash_code code =
+        llvm::hash_combine(op.getName(), op.getNumOperands());
+    if (!getUnregisteredProperties(&op))
+      code = llvm::hash_combine(code, op.hashProperties());
+    for (NamedAttribute attribute : meaningOf(op))
+      code =
+          llvm::hash_combine(code, attribute.getName(), attribute.getValue());
     // The body's arguments have no number: their order does not matter.
     for (Value operand : op.getOperands())
       code = llvm::hash_combine(code, numbers.lookup(operand));
@@ -120,17 +133,17 @@ private:
   }
 
   static bool equalAttributes(Operation &a, Operation &b) {
-    auto meaning = [](Operation &op) {
-      return llvm::make_filter_range(
-          op.getDiscardableAttrs(), [](NamedAttribute attribute) {
-            return !isAnnotation(attribute.getName());
-          });
-    };
     // A dialect may keep it among its properties, and not compare it.
     if (a.getAttr("onnx.domain") != b.getAttr("onnx.domain"))
       return false;
-    auto left = meaning(a), right = meaning(b);
-    return std::equal(left.begin(), left.end(), right.begin(), right.end());
+    return meaningOf(a) == meaningOf(b);
+  }
+
+  static bool equalProperties(Operation &a, Operation &b) {
+    if (getUnregisteredProperties(&a) || getUnregisteredProperties(&b))
+      return true; // among the attributes
+    return a.getName().compareOpProperties(a.getPropertiesStorage(),
+                                           b.getPropertiesStorage());
   }
 
   bool equal(Operation &a, Operation &b) {
@@ -138,9 +151,7 @@ private:
         a.getNumOperands() != b.getNumOperands() ||
         a.getNumResults() != b.getNumResults() ||
         a.getNumRegions() != b.getNumRegions() || a.getNumSuccessors() ||
-        b.getNumSuccessors() ||
-        !a.getName().compareOpProperties(a.getPropertiesStorage(),
-                                         b.getPropertiesStorage()) ||
+        b.getNumSuccessors() || !equalProperties(a, b) ||
         !equalAttributes(a, b))
       return false;
     for (auto [left, right] : llvm::zip(a.getOperands(), b.getOperands()))

@@ -3,7 +3,7 @@
 // RUN: FileCheck %s --check-prefix=MAIN --input-file=%t/folder/main.mlir
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t/folder/model.json
 // RUN: ls %t/folder | FileCheck %s --check-prefix=FILES
-// The weights: ones, then twos, then threes, each from a multiple of 64 bytes on.
+// The weights, each from a multiple of 64 bytes on.
 // RUN: od -A d -t f4 -v -w16 %t/folder/weights.bin | FileCheck %s --check-prefix=BYTES
 
 // One file for the layer and its submodule, which is inlined. `Norm` is called
@@ -28,13 +28,14 @@
 // MAIN-NEXT: util.global private mutable @w0 : !hal.buffer_view
 // MAIN-NEXT: util.global private mutable @w1 : !hal.buffer_view
 // MAIN-NEXT: util.global private mutable @w2 : !hal.buffer_view
-// MAIN-NEXT: util.func public @set_weights(%w0: !hal.buffer_view, %w1: !hal.buffer_view, %w2: !hal.buffer_view) {
+// MAIN-NEXT: util.global private mutable @w3 : !hal.buffer_view
+// MAIN-NEXT: util.func public @set_weights(%w0: !hal.buffer_view, %w1: !hal.buffer_view, %w2: !hal.buffer_view, %w3: !hal.buffer_view) {
 // MAIN-NEXT: util.global.store %w0, @w0
 // MAIN: func.func @main_graph(%arg0: !torch.vtensor<[2,2],f32>, %arg1: !torch.vtensor<[?],si64>) -> (!torch.vtensor<[2,?],f32>)
 // MAIN: %w0 = util.global.load @w0 : !hal.buffer_view
 // A weight that main itself reads becomes a tensor, one for layers does not.
 // MAIN-NOT: hal.tensor.import %w0
-// MAIN: %[[T:.*]] = hal.tensor.import %w2 : !hal.buffer_view -> tensor<3x4xf32>
+// MAIN: %[[T:.*]] = hal.tensor.import %w3 : !hal.buffer_view -> tensor<3x4xf32>
 // MAIN-NEXT: %[[TABLE:.*]] = torch_c.from_builtin_tensor %[[T]] : tensor<3x4xf32> -> !torch.vtensor<[3,4],f32>
 // MAIN: %[[NONE:.*]] = torch.constant.none
 // MAIN: %[[IN:.*]] = torch_c.to_builtin_tensor %arg0 : !torch.vtensor<[2,2],f32> -> tensor<2x2xf32>
@@ -45,6 +46,9 @@
 // A function that is not the layer's is inlined, with the names that it has here.
 // MAIN: torch.operator "onnx.ReduceMean"(%[[OUT]], {{.*}} loc(fused<{htp.scope = "norm"}>["r2"])
 // MAIN: torch.operator "onnx.Clip"(%[[OUT]], %[[NONE]], %{{.*}})
+// What is only transposed is stored so.
+// MAIN-NOT: onnx.Transpose
+// MAIN: hal.tensor.import %w2 : !hal.buffer_view -> tensor<5x2xf32>
 // MAIN: torch.operator "onnx.Gather"(%{{.*}}, %arg1) {torch.onnx.axis = 1 : si64}
 
 // JSON: "format": "htp-iree"
@@ -69,8 +73,10 @@
 
 // BYTES: 0000000 1 1 1 1
 // BYTES: 0000064 2 2 2 2
-// BYTES: 0000128 3 3 3 3
-// BYTES: 0000176
+// BYTES: 0000128 0 5 1 6
+// BYTES-NEXT: 0000144 2 7 3 8
+// BYTES-NEXT: 0000160 4 9
+// BYTES: 0000192 3 3 3 3
 
 module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "", version = 18 : si64}]} {
   htp.hierarchy @Net : "demo.Net" {
@@ -84,6 +90,7 @@ module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "
     %w0 = "onnx.Constant"() {value = dense<1.0> : tensor<2x2xf32>, onnx.initializer, htp.parameter = "layers.0.w", onnx_output_names = ["w0"]} : () -> tensor<2x2xf32>
     %w1 = "onnx.Constant"() {value = dense<2.0> : tensor<2x2xf32>, onnx.initializer, htp.parameter = "layers.1.w", onnx_output_names = ["w1"]} : () -> tensor<2x2xf32>
     %table = "onnx.Constant"() {value = dense<3.0> : tensor<3x4xf32>, onnx.initializer, onnx_output_names = ["table"]} : () -> tensor<3x4xf32>
+    %long = "onnx.Constant"() {value = dense<[[0.0, 1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0, 9.0]]> : tensor<2x5xf32>, onnx.initializer, onnx_output_names = ["long"]} : () -> tensor<2x5xf32>
     %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>, onnx.initializer, onnx_output_names = ["axes"]} : () -> tensor<1xi64>
     %most = "onnx.Constant"() {value = dense<6.0> : tensor<f32>, onnx.initializer, onnx_output_names = ["most"]} : () -> tensor<f32>
     %none = "onnx.NoValue"() {value} : () -> none
@@ -96,6 +103,8 @@ module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "
     %r2 = "onnx.ReduceMean"(%d1, %axes) {keepdims = 1 : si64, htp.tag = #htp.tag<"norm">} : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32> loc(fused<{htp.scope = "norm"}>["r2"])
     %d2 = "onnx.Sub"(%d1, %r2) {htp.tag = #htp.tag<"norm">} : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32> loc(fused<{htp.scope = "norm"}>["d2"])
     %c = "onnx.Clip"(%d1, %none, %most) {htp.tag = #htp.tag<"">} : (tensor<2x2xf32>, none, tensor<f32>) -> tensor<2x2xf32> loc(fused<{htp.scope = ""}>["c"])
+    %turned = "onnx.Transpose"(%long) {perm = [1 : si64, 0 : si64], htp.tag = #htp.tag<"">} : (tensor<2x5xf32>) -> tensor<5x2xf32> loc(fused<{htp.scope = ""}>["t"])
+    %more = "onnx.MatMul"(%turned, %d2) {htp.tag = #htp.tag<"">} : (tensor<5x2xf32>, tensor<2x2xf32>) -> tensor<5x2xf32> loc(fused<{htp.scope = ""}>["mm"])
     %s = "onnx.Slice"(%table, %axes, %axes) {htp.tag = #htp.tag<"">} : (tensor<3x4xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x4xf32> loc(fused<{htp.scope = ""}>["s"])
     %p = "onnx.MatMul"(%c, %s) {htp.tag = #htp.tag<"">} : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> loc(fused<{htp.scope = ""}>["p"])
     %q = "onnx.MatMul"(%d2, %p) {htp.tag = #htp.tag<"">} : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> loc(fused<{htp.scope = ""}>["q"])

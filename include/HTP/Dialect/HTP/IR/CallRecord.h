@@ -37,6 +37,10 @@ inline constexpr llvm::StringLiteral kConstantAttr = "htp.constant";
 inline constexpr llvm::StringLiteral kSunkAttr = "htp.sunk";
 inline constexpr llvm::StringLiteral kConstantsAttr = "htp.constants";
 
+/// What text gives as properties (`<{…}>`) to an op that no dialect knows: its
+/// attributes, names and all. Null for an op that is known, or has none.
+mlir::DictionaryAttr getUnregisteredProperties(mlir::Operation *op);
+
 /// Makes a value out of nothing but its attributes.
 bool isConstant(mlir::Operation *op);
 /// Stands for an operand that is not there: any number of them are the same.
