@@ -45,7 +45,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Dialect/ONNX/Transforms": (*TREE, "Dialect/ONNX", "Dialect/HTP", "Target/ONNX"),
     "Transforms": (*IR, "Weights", "Partition", "Alignment", "Trace"),
     "Pipelines": ("Transforms",),
-    "Plugin": ("Dialect/HTP", "Transforms", "Pipelines"),
+    "Plugin": ("Dialect/HTP", "Dialect/ONNX", "Transforms", "Pipelines"),
 }
 # Programs stand on everything, and nothing stands on them.
 ROOMS["Tools"] = tuple(room for room in ROOMS if room != "Plugin")
