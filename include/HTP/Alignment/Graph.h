@@ -30,7 +30,7 @@ struct TensorContent {
   unsigned bits = 0;
   /// Parameters of the program that it was recognised as in another way than by
   /// its fingerprint: several that are equal, or that are packed in it.
-  llvm::SmallVector<int32_t, 1> parameters;
+  llvm::SmallVector<int32_t, 1> parameters = {};
   bool packed = false;
 };
 
