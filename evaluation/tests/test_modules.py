@@ -46,3 +46,16 @@ def test_iree_compiles_an_outlined_model_layer_by_layer(check, corpora):
     said = check("iree_check.py", corpora["corpus"], "bert_tiny/ts", "gpt2/dynamo")
     assert re.search(r"bert_tiny/ts: ok, .*: BertLayer x 2$", said, re.M), said
     assert re.search(r"gpt2/dynamo: ok, .*: GPT2Block x [2-9]$", said, re.M), said
+
+
+@pytest.mark.parametrize("name, variant", [("bert_tiny", "ts"), ("gpt2", "dynamo")])
+def test_shapes_are_found_in_functions_alone(check, corpora, programs, tmp_path, name, variant):
+    """In a body alone, with typed inputs only, inference finds what it finds in the flat model."""
+    folder, tagged = corpora["corpus"] / name, tmp_path / "tagged.onnx"
+    trace = folder / {"ts": "trace.pt", "dynamo": "trace.pt2"}[variant]
+    source = folder / f"{variant}.onnx"
+    command = [programs / "htp-opt", source, f"--htp-tag=trace={trace}", "-o", tagged]
+    subprocess.run(command, check=True)
+    said = check("shape_check.py", tagged, "--work", tmp_path / "work")
+    found, total = map(int, re.search(r": (\d+) of (\d+) values", said).groups())
+    assert found == total > 30

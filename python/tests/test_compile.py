@@ -217,6 +217,31 @@ def test_operator_that_iree_lacks(shared, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+OPEN = """
+module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "", version = 18 : si64}]} {
+  htp.hierarchy @Net : "demo.Net" { htp.module @a : "demo.Layer" htp.module @b : "demo.Layer" }
+  func.func @main_graph(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<1x?xf32> {onnx.name = "y"}) {
+    %n = "onnx.NonZero"(%x) {htp.tag = #htp.tag<"">} : (tensor<4xf32>) -> tensor<1x?xi64>
+    %f = "onnx.Cast"(%n) {to = f32, htp.tag = #htp.tag<"">} : (tensor<1x?xi64>) -> tensor<1x?xf32>
+    %0 = "onnx.Relu"(%f) {htp.tag = #htp.tag<"a">} : (tensor<1x?xf32>) -> tensor<1x?xf32>
+    %1 = "onnx.Exp"(%0) {htp.tag = #htp.tag<"a">} : (tensor<1x?xf32>) -> tensor<1x?xf32>
+    %2 = "onnx.Relu"(%1) {htp.tag = #htp.tag<"b">} : (tensor<1x?xf32>) -> tensor<1x?xf32>
+    %3 = "onnx.Exp"(%2) {htp.tag = #htp.tag<"b">} : (tensor<1x?xf32>) -> tensor<1x?xf32>
+    onnx.Return %3 : tensor<1x?xf32>
+  }
+}
+"""
+
+
+def test_sizes_that_nobody_knows_are_a_warning(shared, tmp_path):
+    _, cache = shared
+    (tmp_path / "m.mlir").write_text(OPEN)
+    with pytest.warns(htp.HTPWarning, match="sizes in the signature of Layer are not known"):
+        made = htp.compile(tmp_path / "m.mlir", tmp_path / "out", cache=cache, classes=["Layer"])
+    got = htp.load_compiled(made.path)(np.array([0, 1, 0, 2], np.float32))["y"]
+    np.testing.assert_allclose(got, np.exp(np.exp([[1.0, 3.0]])), rtol=1e-4)
+
+
 def test_missing_package(tmp_path):
     """Without IREE's packages the command says which to install."""
     code = (

@@ -7,6 +7,7 @@
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
+#include "mlir/IR/AsmState.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -125,6 +126,18 @@ static Attribute readElements(Attribute value) {
   return DenseElementsAttr::getFromRawBuffer(signedType, *bytes);
 }
 
+/// Elements as text. Bools one by one: how MLIR packs them into the digits that
+/// it writes for many elements differs between its versions.
+static void printElements(Attribute elements, llvm::raw_ostream &os) {
+  if (!cast<DenseElementsAttr>(elements).getElementType().isInteger(1)) {
+    os << elements;
+    return;
+  }
+  AsmState state(elements.getContext(),
+                 OpPrintingFlags().printLargeElementsAttrWithHex(-1));
+  elements.print(os, state);
+}
+
 LogicalResult TorchText::writeAttribute(Operation *op, Attribute value) {
   auto writeList = [&](auto elements, auto writeElement) {
     os << '[';
@@ -159,7 +172,7 @@ LogicalResult TorchText::writeAttribute(Operation *op, Attribute value) {
       })
       .Default([&](Attribute other) -> LogicalResult {
         if (Attribute elements = readElements(other)) {
-          os << elements;
+          printElements(elements, os);
           return success();
         }
         return op->emitError("an attribute of '")

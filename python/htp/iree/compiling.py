@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import native
-from ..errors import BadInput
+from ..errors import BadInput, HTPWarning
 from ..onnxfile import has_functions, is_mlir
 from ..tagging import StrPath, read_input
 from .cache import Cache, default_folder
@@ -79,6 +80,14 @@ def compile_model(
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as made:
         say(f"outlining {model}")
         manifest = write_folder(model, Path(made), classes)
+        if open_layers := layers_with_open_sizes(Path(made), manifest):
+            warnings.warn(
+                f"sizes in the signature of {', '.join(open_layers)} are not known, though all inputs of "
+                "the model are fixed: IREE does not broadcast a dimension of unknown size, so compare the "
+                "outputs (htp.load_compiled) with ONNX Runtime's",
+                HTPWarning,
+                stacklevel=2,
+            )
         done = _compile_all(Path(made), manifest, compiler, store, jobs or os.cpu_count() or 1, say)
         _move(Path(made), target)
     return Compilation(target, done, time.perf_counter() - start)
@@ -99,6 +108,19 @@ def write_folder(model: StrPath, folder: Path, classes: Iterable[str] = ()) -> d
             native.run("htp-onnx", file, "--htp-inline", "-o", flat)
             return _emit([str(flat), "--htp-attach-hierarchy"], options, folder)
     return _emit(source, options, folder)
+
+
+def layers_with_open_sizes(folder: Path, manifest: dict[str, Any]) -> list[str]:
+    """Layers that take or give tensors of unknown size in a model whose inputs are fixed."""
+    if any(not isinstance(size, int) for t in manifest["inputs"] for size in t["shape"]):
+        return []
+    found = []
+    for layer in manifest["layers"]:
+        text = (folder / f"{layer['name']}.mlir").read_text(encoding="utf-8")
+        signature = text.partition("func.func")[2].partition("{\n")[0]
+        if "?" in signature:
+            found.append(layer["name"])
+    return found
 
 
 def _emit(source: Sequence[str], options: Sequence[str], folder: Path) -> dict[str, Any]:
