@@ -315,11 +315,12 @@ void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
     // The shape that a reshape reads may be computed.
     auto product = llvm::find_if(
         beside, [&](Index m) { return observations.list[m].op == gemm; });
+    // A step that reshapes by itself keeps what it made.
+    Emits emits = howEmits(emissions, states.list[placed[n]].kind, observation);
     if (product == beside.end() ||
         (!observation.wrapsResult && beside.size() != 1) ||
         placed[n] == placed[*product] ||
-        howEmits(emissions, states.list[placed[n]].kind, observation) !=
-            Emits::Wrap)
+        (emits != Emits::Wrap && emits != Emits::Nothing))
       continue;
     Belief &best = result.nodes[observation.node].best;
     const Belief &whose = result.nodes[observations.list[*product].node].best;
