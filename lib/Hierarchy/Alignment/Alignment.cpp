@@ -313,8 +313,11 @@ void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
     llvm::ArrayRef<Index> beside =
         observation.wrapsResult ? observations.prev[n] : observations.next[n];
     // The shape that a reshape reads may be computed.
-    auto product = llvm::find_if(
-        beside, [&](Index m) { return observations.list[m].op == gemm; });
+    auto product = llvm::find_if(beside, [&](Index m) {
+      const Observation &other = observations.list[m];
+      return !other.isInput && !other.isOutput &&
+             graph.nodes[other.node].op.ends_with("Gemm");
+    });
     // A step that reshapes by itself keeps what it made.
     Emits emits = howEmits(emissions, states.list[placed[n]].kind, observation);
     if (product == beside.end() ||
