@@ -20,6 +20,7 @@ import tempfile
 import onnx
 import onnxruntime as ort
 
+import truth as facts
 import variants
 
 
@@ -117,10 +118,24 @@ def make(form, source, target, example, truth, survivors):
             before = onnx.load(source).graph
             made = os.path.join(folder, f"{number}.onnx")
             step(str(source), made, example)
-            truth = survivors(before, truth, onnx.load(made).graph)
+            after = onnx.load(made).graph
+            truth = list(itself(before, truth, after, survivors(before, truth, after)))
             source = made
         onnx.save(onnx.load(source), target)
     return truth
+
+
+def itself(before, truth, after, survived):
+    """A node that is still itself, and makes what a copy behind it made that was removed, belongs where it did,
+    or where the copy did."""
+    nodes = zip(before.node, truth)
+    known = {node.name: (node.op_type, where) for node, where in nodes if node.name}
+    for node, where in zip(after.node, survived):
+        kind, own = known.get(node.name, (None, None))
+        if kind != node.op_type or own is None:
+            yield where
+        else:
+            yield facts.accept(where, own if isinstance(own, list) else [own])
 
 
 def without_names(source, target):

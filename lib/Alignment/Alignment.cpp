@@ -59,8 +59,8 @@ private:
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
   Index absorbedNorm(Index n, Index state,
                      const std::vector<bool> &taken) const;
-  void giveWrapsToReaders(llvm::ArrayRef<Index> placed,
-                          Alignment &result) const;
+  void giveWrapsToProducts(llvm::ArrayRef<Index> placed,
+                           Alignment &result) const;
   Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
@@ -299,22 +299,31 @@ Index Aligner::mergedInto(Index n, Index state,
   return last;
 }
 
-/// A product of matrices that an optimizer made is wrapped in reshapes. The one
-/// before it is its own, also where the product before that could have made it.
-void Aligner::giveWrapsToReaders(llvm::ArrayRef<Index> placed,
-                                 Alignment &result) const {
+/// A product of matrices that an optimizer made is wrapped in reshapes. They
+/// are its own, also where the product before or after it could have made them.
+void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
+                                  Alignment &result) const {
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
-    if (observation.op < 0 || observation.op != gemmReshape ||
-        observation.wrapsResult || observations.next[n].size() != 1)
+    if (observation.op < 0 || observation.op != gemmReshape)
       continue;
-    Index reader = observations.next[n].front();
-    if (observations.list[reader].op != gemm || placed[n] == placed[reader] ||
-        howEmits(emissions, states.list[placed[n]].kind, observation) !=
-            Emits::Wrap)
+    llvm::ArrayRef<Index> beside =
+        observation.wrapsResult ? observations.prev[n] : observations.next[n];
+    // The shape that a reshape reads may be computed.
+    auto product = llvm::find_if(beside, [&](Index m) {
+      const Observation &other = observations.list[m];
+      return !other.isInput && !other.isOutput &&
+             graph.nodes[other.node].op.ends_with("Gemm");
+    });
+    // A step that reshapes by itself keeps what it made.
+    Emits emits = howEmits(emissions, states.list[placed[n]].kind, observation);
+    if (product == beside.end() ||
+        (!observation.wrapsResult && beside.size() != 1) ||
+        placed[n] == placed[*product] ||
+        (emits != Emits::Wrap && emits != Emits::Nothing))
       continue;
     Belief &best = result.nodes[observation.node].best;
-    const Belief &whose = result.nodes[observations.list[reader].node].best;
+    const Belief &whose = result.nodes[observations.list[*product].node].best;
     best.module = whose.module;
     best.call = whose.call;
   }
@@ -388,7 +397,7 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     node.flags =
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
   }
-  giveWrapsToReaders(placed, result);
+  giveWrapsToProducts(placed, result);
   moveToReaders(observations, states, frames, emissions, anchors, placed,
                 result);
   for (Index n : foldedIn) {

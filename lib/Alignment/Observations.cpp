@@ -245,7 +245,12 @@ Observations::Observations(const Graph &graph, const States &states,
     for (Index p : prev[n])
       if (list[p].op == reshape)
         list[p].op = wrap;
-    for (Index m : next[n])
+    // Of a product with a bias that was a step of its own, the sum is last.
+    Index last = n;
+    while (last + 1 < size() && !list[last + 1].isOutput &&
+           list[last + 1].node == list[n].node)
+      ++last;
+    for (Index m : next[last])
       if (list[m].op == reshape || list[m].op == wrap) {
         list[m].op = wrap;
         list[m].wrapsResult = true;

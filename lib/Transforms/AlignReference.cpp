@@ -69,6 +69,11 @@ void ReferenceProgram::add(const ModelGraph &model, const ModuleTree &tree) {
     Program::Step step;
     step.kind = kinds.emplace_back(("onnx::" + node.op).str());
     step.name = node.name;
+    bool hasConstant = llvm::any_of(node.inputs, [&](int32_t input) {
+      return input >= 0 && model.graph.values[input].constant >= 0;
+    });
+    if (node.op == "Add" && !hasConstant)
+      step.kind = kinds.emplace_back("onnx::Add/values");
     if (TagAttr tag = getTag(op)) {
       step.module = tree.nearest(tag.getPath());
       step.call = tag.getCall();

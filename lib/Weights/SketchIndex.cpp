@@ -30,6 +30,10 @@ static constexpr int64_t kMostParts = 8;
 /// What so many parameters are equal to says nothing about which it is.
 static constexpr size_t kMostEqual = 64;
 
+/// Whether parts are what a weight was packed of. A few rows that another
+/// tensor has as well (a table of angles for more places) do not make it so.
+static bool areMost(int64_t covered, int64_t all) { return 2 * covered >= all; }
+
 void SketchIndex::add(int32_t parameter, Sketch sketch) {
   if (sketch.bits.known.none())
     return;
@@ -110,9 +114,10 @@ std::optional<SketchMatch> SketchIndex::nearest(
   if (!best)
     return std::nullopt;
   SketchMatch match;
+  match.rows = best->entry->sketch.layout.rows;
   for (const Near &one : near)
     if (one.distance.differing <= alsoNear(best->distance.differing) &&
-        one.entry->sketch.layout.rows == best->entry->sketch.layout.rows &&
+        one.entry->sketch.layout.rows == match.rows &&
         !llvm::is_contained(match.parameters, one.entry->parameter))
       match.parameters.push_back(one.entry->parameter);
   if (match.parameters.size() > kMostEqual)
@@ -151,7 +156,7 @@ SketchIndex::findParts(const RowSketch &tensor) const {
   const Group *candidates = group(tensor.columns(), false);
   if (!candidates)
     return parts;
-  int64_t rows = tensor.rows(), least = rows;
+  int64_t rows = tensor.rows(), least = rows, covered = 0;
   for (const Entry &entry : *candidates)
     least = std::min(least, entry.sketch.layout.rows);
   unsigned gaps = 0;
@@ -164,14 +169,12 @@ SketchIndex::findParts(const RowSketch &tensor) const {
       ++gaps;
       continue;
     }
-    auto entry = llvm::find_if(*candidates, [&](const Entry &entry) {
-      return entry.parameter == found->parameters.front();
-    });
-    at += entry->sketch.layout.rows;
+    at += found->rows;
+    covered += found->rows;
     found->isPart = true;
     parts.push_back(std::move(*found));
   }
-  return parts;
+  return areMost(covered, rows) ? parts : SmallVector<SketchMatch, 1>();
 }
 
 SmallVector<SketchMatch, 1> SketchIndex::findIn(const RowSketch &tensor) const {
@@ -205,6 +208,7 @@ SketchIndex::findVector(int64_t columns, const WeightReader &weight) const {
   llvm::sort(sizes, std::greater<int64_t>());
   SmallVector<SketchMatch, 1> parts;
   unsigned gaps = 0;
+  int64_t covered = 0;
   for (int64_t at = 0;
        !sizes.empty() && at + sizes.back() <= columns && gaps <= kMostGaps;) {
     bool found = false;
@@ -215,6 +219,7 @@ SketchIndex::findVector(int64_t columns, const WeightReader &weight) const {
         part->isPart = found = true;
         parts.push_back(std::move(*part));
         at += size;
+        covered += size;
         break;
       }
     }
@@ -224,7 +229,7 @@ SketchIndex::findVector(int64_t columns, const WeightReader &weight) const {
       ++gaps;
     }
   }
-  return parts;
+  return areMost(covered, columns) ? parts : SmallVector<SketchMatch, 1>();
 }
 
 SmallVector<SketchMatch, 1>

@@ -4,6 +4,8 @@
 
 #include "AlignmentModel.h"
 
+#include "HTP/Hierarchy/Emission.h"
+
 #include "gtest/gtest.h"
 
 using namespace htp;
@@ -27,6 +29,50 @@ TEST(AlignmentRules, UnknownKinds) {
   model.graph.outputs.push_back(model.node("MatMul", {x, model.constant(61)}));
   EXPECT_EQ(model.modules({{-1}, {0}, {0}, {0}}),
             (std::vector<int32_t>{1, 2, 2, 2, 3}));
+}
+
+/// Two equal layers of which the second's weight comes first in the graph:
+/// contents that were rounded tell them apart where they were recognised.
+TEST(AlignmentRules, RecognisedWeightsAreAnchors) {
+  auto build = [](bool recognised) {
+    Model model;
+    int32_t t = model.traceInput(), x = model.input();
+    int32_t first = model.parameter(60), second = model.parameter(61);
+    int32_t one = model.step("aten::linear", 1, {t}, first),
+            other = model.step("aten::linear", 2, {t}, second);
+    model.program.outputs.push_back(model.step("aten::add", 0, {one, other}));
+    int32_t late = model.node("MatMul", {x, model.constant(71)}),
+            early = model.node("MatMul", {x, model.constant(70)});
+    model.graph.outputs.push_back(model.node("Add", {late, early}));
+    if (recognised) {
+      model.graph.constants[0].parameters = {second};
+      model.graph.constants[1].parameters = {first};
+    }
+    return model;
+  };
+  EXPECT_EQ(build(true).modules(), (std::vector<int32_t>{2, 1, 0}));
+  EXPECT_EQ(build(false).modules(), (std::vector<int32_t>{1, 2, 0}));
+  Model model = build(true);
+  EXPECT_EQ(align(model.graph, model.program).parametersFound, 2u);
+  EXPECT_EQ(align(build(false).graph, model.program).parametersFound, 0u);
+}
+
+/// Operators on quantized tensors, by how they are spelled.
+TEST(AlignmentRules, QuantizedOperators) {
+  EXPECT_EQ(plainOperator("MatMulNBits"), "MatMul");
+  EXPECT_EQ(plainOperator("MatMulInteger"), "MatMul");
+  EXPECT_EQ(plainOperator("MatMulIntegerToFloat"), "MatMul");
+  EXPECT_EQ(plainOperator("DynamicQuantizeMatMul"), "MatMul");
+  EXPECT_EQ(plainOperator("QLinearConv"), "Conv");
+  EXPECT_EQ(plainOperator("ConvInteger"), "Conv");
+  EXPECT_EQ(plainOperator("QGemm"), "Gemm");
+  EXPECT_EQ(plainOperator("QAttention"), "Attention");
+  EXPECT_EQ(plainOperator("GatherBlockQuantized"), "Gather");
+  for (llvm::StringRef other : {"QuickGelu", "QuantizeLinear", "MatMul", "Q",
+                                "NBits", "DynamicQuantizeLinear"})
+    EXPECT_NE(plainOperator(other), "") << other.str();
+  EXPECT_EQ(plainOperator("QuickGelu"), "QuickGelu");
+  EXPECT_EQ(plainOperator("QuantizeLinear"), "QuantizeLinear");
 }
 
 /// Such a kind reads its parameter as any other does.

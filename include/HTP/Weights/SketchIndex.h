@@ -18,6 +18,7 @@ namespace htp {
 struct SketchMatch {
   /// Several where they are equal, as layers are that were copied.
   llvm::SmallVector<int32_t, 1> parameters;
+  int64_t rows = 0; ///< of the parameter
   /// It is a part of the weight: others lie before or after it.
   bool isPart = false;
 };

@@ -88,7 +88,8 @@ void AlignedTags::placePacked(const ModelGraph &model,
       SmallVector<ModuleId> modules;
       for (int32_t parameter : model.graph.constants[constant].parameters)
         modules.append(readers[parameter].begin(), readers[parameter].end());
-      if (modules.empty())
+      // Not where the node was placed by something else that it reads.
+      if (!llvm::is_contained(modules, ModuleId(placed.best.module)))
         continue;
       placed.best.module = programTree.lowestCommonAncestor(modules);
       placed.second = {};
