@@ -4,7 +4,7 @@
 
 #include "AlignmentModel.h"
 
-#include "HTP/Hierarchy/Emission.h"
+#include "HTP/Alignment/Emission.h"
 
 #include "gtest/gtest.h"
 
