@@ -412,14 +412,14 @@ Explanation Aligner::explain(Index node, const Posterior &posterior,
                              const Posterior &loose) const {
   Explanation result;
   result.node = node;
-  const auto *found =
-      llvm::find_if(observations.list, [&](const Observation &observation) {
-        return observation.node == node && observation.names &&
-               !observation.isInput && !observation.isOutput;
-      });
-  if (found == observations.list.end())
+  // Of the ops that a fused node stands for the last one makes its value.
+  Index n = -1;
+  for (auto [i, observation] : llvm::enumerate(observations.list))
+    if (observation.node == node && observation.names && !observation.isInput &&
+        !observation.isOutput)
+      n = i;
+  if (n < 0)
     return result;
-  const Index n = found - observations.list.begin();
   for (auto [i, c] : llvm::enumerate(candidates[n])) {
     const size_t at = candidates.begins[n] + i;
     const State &state = states.list[c.state];

@@ -34,6 +34,17 @@ static constexpr size_t kMostEqual = 64;
 /// tensor has as well (a table of angles for more places) do not make it so.
 static bool areMost(int64_t covered, int64_t all) { return 2 * covered >= all; }
 
+/// Whether a weight already holds all parameters that `match` may be: one that
+/// holds a parameter twice was not packed of parameters, it repeats itself (a
+/// table of angles).
+static bool isRepeated(llvm::ArrayRef<SketchMatch> parts,
+                       const SketchMatch &match) {
+  auto isSame = [&](const SketchMatch &part) {
+    return part.parameters == match.parameters;
+  };
+  return llvm::count_if(parts, isSame) >= int64_t(match.parameters.size());
+}
+
 void SketchIndex::add(int32_t parameter, Sketch sketch) {
   if (sketch.bits.known.none())
     return;
@@ -169,6 +180,8 @@ SketchIndex::findParts(const RowSketch &tensor) const {
       ++gaps;
       continue;
     }
+    if (isRepeated(parts, *found))
+      return {};
     at += found->rows;
     covered += found->rows;
     found->isPart = true;

@@ -187,6 +187,15 @@ TEST(SketchIndex, FindsPackedParameters) {
     EXPECT_TRUE(match.isPart);
 }
 
+TEST(SketchIndex, ATableThatRepeatsAParameterIsNotPackedOfIt) {
+  std::vector<Matrix> all = {random(16, 32, 1), random(16, 32, 2)};
+  Matrix table{64, 32, {}};
+  for (unsigned i = 0; i < 4; ++i)
+    table.values.insert(table.values.end(), all[0].values.begin(),
+                        all[0].values.end());
+  EXPECT_EQ(found(indexOf(all), table), Ids{});
+}
+
 TEST(SketchIndex, FindsAPartOfAParameter) {
   std::vector<Matrix> all = {random(96, 32, 1), random(96, 32, 2)};
   Matrix part{32, 32, {}};
