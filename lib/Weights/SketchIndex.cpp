@@ -154,8 +154,10 @@ SketchIndex::findWhole(const RowSketch &tensor) const {
     if (auto part = nearest(tensor, -k * rows, [&](const SketchLayout &layout) {
           return layout.rows >= (k + 1) * rows && layout.rows % rows == 0 &&
                  layout.rows > rows;
-        }))
+        })) {
+      part->isCut = true;
       return part;
+    }
   return std::nullopt;
 }
 

@@ -202,6 +202,8 @@ TEST(SketchIndex, FindsAPartOfAParameter) {
   part.values.assign(all[1].values.begin() + 32 * 32,
                      all[1].values.begin() + 64 * 32);
   EXPECT_EQ(found(indexOf(all), part), Ids{1});
+  EXPECT_TRUE(indexOf(all).find(*part.reader()).front().isCut);
+  EXPECT_FALSE(indexOf(all).find(*all[1].reader()).front().isCut);
 }
 
 TEST(SketchIndex, FindsScaledRowsAndShiftedVectors) {

@@ -21,6 +21,8 @@ struct SketchMatch {
   int64_t rows = 0; ///< of the parameter
   /// It is a part of the weight: others lie before or after it.
   bool isPart = false;
+  /// The weight is some rows of the parameter.
+  bool isCut = false;
 };
 
 /// The sketches of a weight as it is and, of a matrix, transposed.

@@ -329,8 +329,38 @@ void TagReader::takeFromNode(Entries &entries, OperationState &state) {
 // Calls of outlined functions
 //===----------------------------------------------------------------------===//
 
+/// Whether a value may be passed as `type`: a file holds the types of some
+/// values only, and inference may find more, or less, than was known when the
+/// function was made.
+static bool fits(Value value, Type type) {
+  if (value.getType() == type)
+    return true;
+  auto own = dyn_cast<ShapedType>(value.getType()),
+       other = dyn_cast<ShapedType>(type);
+  bool sameElements =
+      !own || !other || own.getElementType() == other.getElementType();
+  return isa<OpResult>(value) && sameElements &&
+         (own || isa<NoneType>(value.getType())) &&
+         (other || isa<NoneType>(type));
+}
+
+static bool fits(ValueRange values, TypeRange types) {
+  return values.size() == types.size() &&
+         llvm::all_of(llvm::zip(values, types), [](auto pair) {
+           return fits(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+/// Gives values the types that they had when the function was made.
+static void setTypes(ValueRange values, TypeRange types) {
+  for (auto [value, type] : llvm::zip_equal(values, types))
+    value.setType(type);
+}
+
 /// A node that calls an outlined function, as the importer spells it.
 static void makeCall(Operation *node, func::FuncOp callee) {
+  setTypes(node->getOperands(), callee.getArgumentTypes());
+  setTypes(node->getResults(), callee.getResultTypes());
   OpBuilder builder(node);
   auto call = func::CallOp::create(builder, node->getLoc(), callee.getSymName(),
                                    node->getResultTypes(), node->getOperands());
@@ -367,8 +397,8 @@ void TagReader::restoreCalls(mlir::ModuleOp module, Location loc) {
         {op->getAttr("domain_name"), op->getAttr("function_name")});
     if (!callee)
       return;
-    if (callee.getArgumentTypes() == op->getOperandTypes() &&
-        callee.getResultTypes() == op->getResultTypes())
+    if (fits(op->getOperands(), callee.getArgumentTypes()) &&
+        fits(op->getResults(), callee.getResultTypes()))
       nodes.push_back({op, callee});
     else
       emitWarning(loc) << "node '" << getNodeName(op)

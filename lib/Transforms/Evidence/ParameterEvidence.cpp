@@ -208,6 +208,10 @@ bool ParameterValues::matchSketch(Value value, ParameterValue &result) {
   if (!sketches)
     return false;
   ArrayRef<SketchMatch> found = sketches->find(value);
+  // What an exporter cut out of a parameter is what a step made of it: whoever
+  // reads it reads that, not the parameter.
+  if (llvm::any_of(found, [](const SketchMatch &match) { return match.isCut; }))
+    return false;
   if (found.empty())
     return false;
   result.match = ParameterMatch::Sketch;
