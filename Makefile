@@ -19,7 +19,7 @@ ENV := source scripts/env.sh
 PYTHON := .venv/bin/python
 CPP := $(shell git ls-files '*.cpp' '*.h' 2>/dev/null)
 
-.PHONY: help demo test setup configure build bench fuzz eval docs format lint tidy check-format check-docs install clean
+.PHONY: help demo test setup configure build viewer bench fuzz eval fit docs site format lint tidy check-format check-docs wheel wheel-check install clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -41,24 +41,36 @@ configure: setup
 build: configure ## All programs and libraries, into build/bin and build/lib
 	@$(ENV); .venv/bin/cmake --build $(BUILD) --parallel $(JOBS)
 
+viewer: setup ## The page of htp view, from viewer/ into python/htp/viewer (needs Node.js 18; the result is committed)
+	@[ -d viewer/node_modules ] || { echo "error: needs Node.js 18 or newer with npm"; exit 1; }
+	@cd viewer && npx tsc --noEmit && npm test --silent && node build.mjs
+
 bench: build ## Time and memory of everything beside their limits (FULL=1: up to 1,000,000 nodes)
 	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin $(if $(FULL),--full)
 	@$(PYTHON) benchmarks/export.py
 	@$(PYTHON) benchmarks/compile.py
+	@$(PYTHON) benchmarks/package.py
+	@$(PYTHON) benchmarks/profiling.py
 
 fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers
 	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)
 
 eval: build ## Field models, the corpus and the held-out set, wrong traces: tag, score, write docs/Accuracy.md
 	@mkdir -p $(BUILD)/evaluation; status=0; \
-	  $(PYTHON) evaluation/field_check.py --jobs $(JOBS) --json $(BUILD)/evaluation/field.jsonl --report $(BUILD)/evaluation/field.md || status=1; \
+	  $(PYTHON) evaluation/field_check.py --jobs $(JOBS) --keep $(BUILD)/evaluation/field --json $(BUILD)/evaluation/field.jsonl --report $(BUILD)/evaluation/field.md || status=1; \
 	  $(PYTHON) evaluation/deployed_check.py --bin $(BUILD)/bin --work $(BUILD)/evaluation/deployed --jobs $(JOBS) --json $(BUILD)/evaluation/deployed.jsonl || status=1; \
 	  $(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS) --field $(BUILD)/evaluation/field.jsonl --deployed $(BUILD)/evaluation/deployed.jsonl || status=1; \
 	  $(PYTHON) evaluation/wrong_pairs.py $(BUILD)/evaluation/corpus --bin $(BUILD)/bin --work $(BUILD)/evaluation/wrong-pairs --jobs $(JOBS) || status=1; \
 	  exit $$status
 
+fit: build ## Count how often answers on each ground are right, over what `make eval` made; writes the confidences
+	@$(PYTHON) evaluation/fit.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS)
+
 docs: setup ## Generate docs/Passes.md and docs/Dialects/HTP.md from the .td files
 	@scripts/docs.sh
+
+site: setup ## The documentation as a site in build/site, without network
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet && echo "$(CURDIR)/build/site/index.html"
 
 format: setup ## Format all C++ and Python
 	@clang-format-22 -i $(CPP)
@@ -67,8 +79,14 @@ format: setup ## Format all C++ and Python
 lint: build ## Everything that complains: clang-format, clang-tidy, ruff, mypy
 	@$(PYTHON) scripts/run_tests.py --build $(BUILD) format tidy ruff mypy docs
 
+wheel: setup ## What is released, into dist/: wheels htp and htp-mlir for any Linux, and the source archive
+	@$(ENV); $(PYTHON) scripts/wheel.py
+
+wheel-check: ## Install the wheel of dist/ in bare Debian systems, 11 to 13, and use it there (root; a few minutes)
+	@HTP_DIST=$(CURDIR)/dist HTP_WHEEL_SUITES="bullseye bookworm trixie" $(PYTHON) -m pytest -q -rs python/tests/test_wheel.py
+
 install: build ## Programs, headers and CMake files into PREFIX (default ./install)
 	@.venv/bin/cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean: ## Remove what was built (not .venv, not the ONNX cache)
-	rm -rf build build-debug build-asan build-fuzz install dist
+	rm -rf build build-debug build-asan build-fuzz build-wheel* install dist

@@ -1,4 +1,4 @@
-"""The models of benchmarks/compile.py: transformers' configurations with random weights."""
+"""The models of benchmarks/compile.py and profiling.py: transformers' configurations with random weights."""
 
 import re
 
@@ -65,6 +65,10 @@ def build(name):
     if name == "vit12":
         return transformers.ViTModel(transformers.ViTConfig(image_size=128)), {
             "pixel_values": torch.randn(1, 3, 128, 128)
+        }
+    if name == "resnet50":
+        return transformers.ResNetForImageClassification(transformers.ResNetConfig()), {
+            "pixel_values": torch.randn(1, 3, 224, 224)
         }
     raise SystemExit(f"no model {name!r}")
 

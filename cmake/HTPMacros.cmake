@@ -44,6 +44,16 @@ set(HTP_LLVM_ARCHIVES
   LLVMRemarks LLVMBitstreamReader LLVMSupport LLVMDemangle)
 list(TRANSFORM HTP_LLVM_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 
+# Where HTP_PORTABLE is on, a program that links archives alone runs with any
+# glibc from 2.34 on.
+function(htp_make_portable target)
+  if(HTP_PORTABLE)
+    # LLVM asks for this function, and glibc has it from 2.36 on.
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib/Support/Portable/arc4random.c")
+    target_link_options(${target} PRIVATE -Wl,--strip-all)
+  endif()
+endfunction()
+
 # htp_add_tool(NAME source... [ARCHIVES] [EXCEPTIONS] [LINK_LIBS library...])
 function(htp_add_tool name)
   cmake_parse_arguments(ARG "ARCHIVES;EXCEPTIONS" "" "LINK_LIBS" ${ARGN})
@@ -52,12 +62,16 @@ function(htp_add_tool name)
   if(ARG_ARCHIVES)
     set_target_properties(${name} PROPERTIES HTP_ARCHIVES ON)
     target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${HTP_LLVM_ARCHIVES})
-    target_link_options(${name} PRIVATE -Wl,--gc-sections)
+    # Not -static-libgcc: GCC 12's unwinder asks for glibc 2.35, and every system has libgcc_s.
+    target_link_options(${name} PRIVATE -Wl,--gc-sections $<$<BOOL:${HTP_PORTABLE}>:-static-libstdc++>)
+    htp_make_portable(${name})
   else()
     target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
   endif()
   # Installed, it finds the LLVM that it was linked with.
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  if(NOT HTP_PORTABLE)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

@@ -33,8 +33,20 @@ set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}" CACHE STRING "" FORCE)
 # scikit-build-core puts its own paths in place of the preset's.
 list(APPEND CMAKE_PREFIX_PATH "/usr/lib/llvm-22" "${onnx}")
 
-# The programs lie in htp/bin, LibTorch in torch/lib beside htp.
+# The wheel `htp` has the programs in htp/bin; LibTorch lies in torch/lib beside
+# htp. The portable one (`make wheel`) leaves htp-opt, which needs all of MLIR,
+# to the wheel `htp-mlir`.
 function(htp_install_wheel)
-  set_target_properties(htp-trace PROPERTIES INSTALL_RPATH "$ORIGIN/../../torch/lib")
-  install(TARGETS htp-opt htp-onnx htp-trace RUNTIME DESTINATION bin COMPONENT python)
+  if(SKBUILD_PROJECT_NAME MATCHES "^htp.mlir$")
+    install(TARGETS htp-opt HTPPlugin
+      RUNTIME DESTINATION bin COMPONENT python LIBRARY DESTINATION lib COMPONENT python)
+    return()
+  endif()
+  set_target_properties(htp-trace PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../../torch/lib" INSTALL_RPATH_USE_LINK_PATH OFF)
+  install(TARGETS htp-onnx htp-trace RUNTIME DESTINATION bin COMPONENT python)
+  install(FILES "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/htp-trace.torch" DESTINATION bin COMPONENT python)
+  if(NOT HTP_PORTABLE)
+    install(TARGETS htp-opt RUNTIME DESTINATION bin COMPONENT python)
+  endif()
 endfunction()

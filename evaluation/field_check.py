@@ -35,6 +35,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE), str(HERE / "corpus")]
 
 import hook_truth
+import hooks
 import onnx
 import onnxruntime as ort
 import torch
@@ -56,6 +57,8 @@ import htp
 
 EXPORTERS = ("torchscript", "dynamo")
 SECONDS = 180
+#: Where tagged files are kept, if anywhere.
+KEEP: Path | None = None
 #: beyond PyTorch: right where torch.onnx.export fails or is wrong. as wrong: the same wrong values as in its file.
 #: declined: both fail, HTP with a clear error. bad: all else.
 STATES = ("good", "beyond PyTorch", "as wrong", "declined", "bad")
@@ -193,7 +196,7 @@ def check(case: Case, exporter: str, folder: Path) -> dict[str, Any]:
         made, said = judge(case, exporter, tagged, wanted, plain, count)
         problems += made
         notes += said
-        result["hooks"] = by_hooks(case, tagged, wanted)
+        result["hooks"] = by_hooks(case, exporter, tagged, wanted)
     state = "bad" if problems else "declined" if tagged is None else "good"
     if state == "good" and plain != "ok":
         state = "as wrong" if any(OWN in line for line in notes) else "beyond PyTorch"
@@ -230,7 +233,7 @@ def judge(
     return problems, notes
 
 
-def by_hooks(case: Case, tagged: Any, wanted: Wanted) -> dict[str, Any]:
+def by_hooks(case: Case, exporter: str, tagged: Any, wanted: Wanted) -> dict[str, Any]:
     """The tags judged by what every module computed. A figure beside the others: it decides nothing here."""
     model, inputs = case.make()
     args, kwargs = case.inputs(inputs, 0)
@@ -247,7 +250,19 @@ def by_hooks(case: Case, tagged: Any, wanted: Wanted) -> dict[str, Any]:
         call.paths = tuple(sorted(with_and_without_wrappers(call.paths)))
     truth = hook_truth.HookTruth(graph.graph, values, calls)
     verdict = hook_truth.judge(graph.graph.node, truth.regions)
+    if KEEP:
+        keep(KEEP / case.name / f"{exporter}.onnx", graph, tagged.path, truth)
     return {**vars(verdict), "excluded": dict(truth.excluded)}
+
+
+def keep(target: Path, graph: onnx.ModelProto, source: Path, truth: hook_truth.HookTruth) -> None:
+    """The tagged file with its trace and its truth, for fit.py."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(graph, target)
+    trace = source.with_suffix(".trace.json")
+    if trace.exists():
+        target.with_suffix(".trace.json").write_bytes(trace.read_bytes())
+    target.with_suffix(".hooks.json").write_text(hooks.to_json(truth))
 
 
 def wrong_as_pytorch(plain: str, said: list[str]) -> tuple[list[str], list[str]]:
@@ -441,7 +456,10 @@ def main() -> int:
     parser.add_argument("--report", type=Path, help="the table and the bad cases, as text")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="the limit of one case")
+    parser.add_argument("--keep", type=Path, help="a folder for the tagged files and their truth")
     options = parser.parse_args()
+    global KEEP
+    KEEP = options.keep
     cases = []
     for entry in options.models or CASES:
         name, _, exporter = entry.partition("/")

@@ -72,11 +72,13 @@ def trace_json(folder: Path, trace: str, work: Path) -> Path:
 
 
 def run_traces(corpus: Path, work: Path, programs: Path, jobs: int) -> list[str]:
-    """trace.pt -> trace.pt.json and so on, once, so that htp-opt does not load LibTorch each time."""
+    """trace.pt -> trace.pt.json and so on, so that htp-opt does not load LibTorch each time: once for a trace and a
+    build of htp-trace, which writes more than the one before."""
+    built = (programs / "htp-trace").stat().st_mtime
 
     def convert(trace: Path) -> str:
         out = trace_json(trace.parent, trace.name, work)
-        if out.exists() and out.stat().st_mtime > trace.stat().st_mtime:
+        if out.exists() and out.stat().st_mtime > max(built, trace.stat().st_mtime):
             return ""
         out.parent.mkdir(parents=True, exist_ok=True)
         run = subprocess.run(

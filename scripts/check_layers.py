@@ -32,6 +32,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Dialect/ONNX": ("Support",),
     "Dialect/HTP": TREE,
     "Analysis": (*TREE, "Dialect/HTP"),
+    "Dialect/HTP/TransformOps": (*IR,),
     # Files.
     "Target/ONNX": ("Support", "Dialect/ONNX"),
     "Target/TagMetadata": (*IR, "Target/ONNX"),
@@ -40,15 +41,23 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Target/DAG": WRITER,
     "Target/GraphML": WRITER,
     "Target/OpMetadata": WRITER,
+    "Target/OpShapes": WRITER,
     "Target/Summary": WRITER,
     # Passes.
     "Dialect/ONNX/Transforms": (*TREE, "Dialect/ONNX", "Dialect/HTP", "Target/ONNX"),
     "Transforms": (*IR, "Weights", "Partition", "Alignment", "Trace"),
     "Pipelines": ("Transforms",),
-    "Plugin": ("Dialect/HTP", "Dialect/ONNX", "Transforms", "Pipelines"),
+    "Plugin": (
+        "Dialect/HTP",
+        "Dialect/HTP/TransformOps",
+        "Dialect/ONNX",
+        "Transforms",
+        "Pipelines",
+    ),
 }
 # Programs stand on everything, and nothing stands on them.
 ROOMS["Tools"] = tuple(room for room in ROOMS if room != "Plugin")
+ROOMS["CAPI"] = (*ROOMS["Tools"], "Tools")
 
 # Of the importer and the exporter the border between tags and files sees two interfaces, and neither protobuf nor ONNX.
 ONLY = {("Target/TagMetadata", "Target/ONNX"): {"MetadataSink.h", "MetadataSource.h"}}

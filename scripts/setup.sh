@@ -40,8 +40,21 @@ python_packages() {
   touch "$stamp"
 }
 
+# What builds and checks the page of `htp view`. The page itself is in the repository: who has no Node.js needs none.
+viewer_packages() {
+  local stamp
+  command -v node >/dev/null && command -v npm >/dev/null || return 0
+  [ "$(node -p 'parseInt(process.versions.node)')" -ge 18 ] || return 0
+  stamp=viewer/node_modules/.htp-$(sha256sum viewer/package-lock.json | cut -c1-16)
+  [ ! -e "$stamp" ] || return 0
+  say "Node.js: what the page of htp view is built with"
+  (cd viewer && npm ci --no-audit --no-fund --loglevel=error) && touch "$stamp" ||
+    printf 'warning: the packages of viewer/ could not be installed: its tests will be skipped\n' >&2
+}
+
 debian_packages
 python_packages
+viewer_packages
 [ -e "$HTP_ONNX_ROOT/lib/cmake/ONNX/ONNXConfig.cmake" ] || {
   say "ONNX C++ $HTP_ONNX_VERSION: built once (about 5 minutes on 2 cores), kept in $HTP_ONNX_ROOT"
   scripts/build-onnx.sh

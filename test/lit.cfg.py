@@ -8,8 +8,8 @@ from lit.llvm.subst import ToolSubst
 
 config.name = "HTP"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".py", ".test"]
-config.excludes = ["tools", "Inputs", "consumer", "lit.cfg.py", "lit.site.cfg.py"]
+config.suffixes = [".c", ".mlir", ".pdll", ".py", ".test"]
+config.excludes = ["tools", "Inputs", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.htp_build_dir, "test")
 
@@ -30,7 +30,9 @@ tools = [
     "htp-trace",
     "htp-lsp-server",
     "htp-roundtrip",
+    "htp-capi-test",
     ToolSubst("mlir-opt", unresolved="ignore"),
+    ToolSubst("mlir-pdll", unresolved="ignore"),
     "split-file",
 ]
 llvm_config.add_tool_substitutions(tools, [config.htp_tools_dir, config.llvm_tools_dir])

@@ -36,8 +36,6 @@ import torch
 
 #: Relative to the largest number of a tensor. Two frameworks agree to 1e-6; a layer changes more than this.
 TOLERANCE = 2e-5
-#: Nodes that hand a value on. The value belongs to whoever made it first.
-COPIES = ("Identity", "Dropout", "Cast")
 
 
 @dataclasses.dataclass
@@ -206,6 +204,9 @@ class HookTruth:
             ((i, array) for i, call in enumerate(calls) for array in call.outputs)
         )  # a call's results
         self.regions: list[Region | None] = [None] * len(graph.node)
+        self.partly: set[int] = (
+            set()
+        )  # calls with a result that is nowhere in the graph, or in several places
         self.borders = self._borders()
         self._insides()
 
@@ -270,12 +271,13 @@ class HookTruth:
         return deepest if set(calls) <= set(self._above(deepest)) else None
 
     def _originals(self, names: list[str]) -> list[str]:
-        """Of equal values those that are no copies of another."""
+        """Of equal values those that are not made of another one of them: a Reshape to the shape that a value
+        has already, an Identity."""
         mine = set(names)
 
         def copied(name: str) -> bool:
             node = self.graph.node[self.producer[name]] if name in self.producer else None
-            return node is not None and node.op_type in COPIES and node.input[0] in mine
+            return node is not None and any(read in mine for read in node.input)
 
         return [name for name in names if not copied(name)]
 
@@ -283,26 +285,34 @@ class HookTruth:
         """Each call's outputs in the graph; the nodes that make them get their region."""
         found: dict[int, list[str]] = defaultdict(list)
         for i, call in enumerate(self.calls):
-            seen = False
-            for array in call.outputs:
-                names = [n for n in self._originals(self.values.equal(array)) if n in self.producer]
-                if not names:
-                    continue
-                seen = True
-                emitters = self._emitters(array)
-                if any(self._nests(self.graph.node[self.producer[n]]) for n in names):
-                    self.excluded["nested"] += 1
-                elif i not in emitters:
-                    self.excluded["through"] += 1
-                elif len(names) > 1 or self._innermost(emitters) is None:
-                    self.excluded["equal"] += 1
-                else:
-                    found[i].append(names[0])
-                    if self._innermost(emitters) == i and names[0] in self.varying:
-                        self._restrict(self.producer[names[0]], self._paths_with_fused(i))
-            if not seen and any(telling(a) for a in call.outputs):
+            made = [a for a in call.outputs if not any(_same(a, taken) for taken in call.inputs)]
+            self.excluded["through"] += len(call.outputs) - len(made)
+            if not any(self._places(array) for array in made) and any(map(telling, made)):
                 self.excluded["unseen"] += 1
+            for array in made:
+                name = self._border(array)
+                if name is None:
+                    self.partly.add(i)
+                    continue
+                found[i].append(name)
+                if self._innermost(self._emitters(array)) == i and name in self.varying:
+                    self._restrict(self.producer[name], self._paths_with_fused(i))
         return found
+
+    def _places(self, array: np.ndarray) -> list[str]:
+        """The values of the graph that a tensor may be, but for copies."""
+        return [n for n in self._originals(self.values.equal(array)) if n in self.producer]
+
+    def _border(self, array: np.ndarray) -> str | None:
+        """The value of the graph that a call's result is, where there is one and one only."""
+        names = self._places(array)
+        if any(self._nests(self.graph.node[self.producer[n]]) for n in names):
+            self.excluded["nested"] += 1
+        elif len(names) > 1 or (names and self._innermost(self._emitters(array)) is None):
+            self.excluded["equal"] += 1
+        elif names:
+            return names[0]
+        return None
 
     def _paths_with_fused(self, call: int) -> tuple[str, ...]:
         """A module's paths, and those of modules whose results it took and the graph does not have: the node
@@ -378,8 +388,10 @@ class HookTruth:
                 self.excluded["shared"] += 1
                 self.regions[node] = None
                 continue
-            # A call below that gives back what it took has no nodes; any other unknown one may have this.
+            # A call below that gives back what it took has no nodes; any other that is not known whole may have
+            # this one.
             unknown = [c for c in children[innermost] if inside[c] is None and not self._through(c)]
+            unknown += [c for c in children[innermost] if c in self.partly]
             exact = not unknown and not self.calls[innermost].opaque
             self._restrict(node, self._paths_with_fused(innermost), exact)
         self._leave_out(leaking)

@@ -77,7 +77,10 @@ def write(folder: Path, name: str, models: dict) -> dict[str, str]:
 
 def regions(source: Path, feeds: dict, calls: list) -> str:
     model = onnx.load(source)
-    truth = hook_truth.HookTruth(model.graph, hook_truth.graph_values(model, feeds), calls)
+    return to_json(hook_truth.HookTruth(model.graph, hook_truth.graph_values(model, feeds), calls))
+
+
+def to_json(truth: hook_truth.HookTruth) -> str:
     known = [None if r is None else {"paths": r.paths, "exact": r.exact} for r in truth.regions]
     return json.dumps({"nodes": known, "excluded": truth.excluded})
 

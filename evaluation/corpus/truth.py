@@ -111,25 +111,30 @@ def aliased(truth, aliases):
 
 
 def folded(graph, truth, contents, partners):
-    """A convolution with a batch norm folded in is made by both: either module is right."""
+    """A product with a batch norm folded in is made by both: either module is right."""
     weights = {i.name: onnx.numpy_helper.to_array(i) for i in graph.initializer}
+    truth = list(truth)
+    # A transposed weight is not whole, either: a norm that is still there was not folded.
+    there = [w for node, w in zip(graph.node, truth) if node.op_type == "BatchNormalization"]
     for node, where in zip(graph.node, truth):
         weight = weights.get(node.input[1]) if len(node.input) > 1 else None
         whole = weight is None or weight.tobytes() in contents
-        if "Conv" not in node.op_type or whole or isinstance(where, list):
+        product = "Conv" in node.op_type or node.op_type in ("Gemm", "MatMul")
+        if not product or whole or isinstance(where, list) or partners.get(where) in there:
             yield where
         else:
             yield accept(where, [partners.get(where)])
 
 
 def convolution_partners(model):
-    """Each convolution's path with that of the batch norm after it in the same parent, both ways."""
+    """The path of each layer with a matrix or kernels with that of the batch norm after it in the same parent, both
+    ways."""
     partners, last = {}, {}
     for path, module in model.named_modules():
         parent = path.rpartition(".")[0]
         if getattr(module, "running_mean", None) is not None and parent in last:
             partners[path], partners[last[parent]] = last[parent], path
-        elif torch.is_tensor(getattr(module, "weight", None)) and module.weight.dim() > 2:
+        elif torch.is_tensor(getattr(module, "weight", None)) and module.weight.dim() > 1:
             last[parent] = path
     return partners
 
@@ -137,16 +142,24 @@ def convolution_partners(model):
 def survivors(before, truth, after):
     """The truth about an optimized graph: a node belongs where the node belonged whose value it
     makes, or whose name it kept or extended. Null where neither is left. A node that is still
-    itself and took over the value of one that a quantizer absorbed (a Relu) belongs to either."""
+    itself and took over the value of one that a quantizer absorbed (a Relu) belongs to either, and
+    so does a convolution that took in the batch norm, or the bias, that came after it."""
     made_by = {out: where for node, where in zip(before.node, truth) for out in node.output}
     named = {node.name: where for node, where in zip(before.node, truth) if node.name}
     kinds = {node.name: node.op_type for node in before.node}
+    normed = {
+        out
+        for node in before.node
+        if node.op_type in ("BatchNormalization", "Add")
+        for out in node.output
+    }
     quantized = any(node.op_type == "QuantizeLinear" for node in after.node)
 
     def survivor(node):
         for value in node.output:
             if value in made_by:
-                itself = quantized and kinds.get(node.name) == node.op_type
+                absorbs = quantized or ("Conv" in node.op_type and value in normed)
+                itself = absorbs and kinds.get(node.name) == node.op_type
                 own = named[node.name] if itself else None
                 return accept(made_by[value], own if isinstance(own, list) else [own])
         return named.get(node.name, named.get(node.name.rpartition("/")[0]))

@@ -48,6 +48,29 @@ def anonymous(source, target, example):
     onnx.save(model, target)
 
 
+def half_anonymous(source, target):
+    """The same graph with the names and notes of every other node gone: its neighbours must speak for it.
+    Returns which nodes these are."""
+    model = onnx.load(source)
+    kept = {v.name for v in model.graph.output}
+    names, bare = {}, []
+    for number, node in enumerate(model.graph.node):
+        node.input[:] = [names.get(n, n) for n in node.input]
+        nests = any(a.HasField("g") or a.graphs for a in node.attribute)
+        if number % 2 or nests:
+            continue
+        bare.append(number)
+        node.name = node.doc_string = ""
+        del node.metadata_props[:]
+        for place, name in enumerate(node.output):
+            if name and name not in kept:
+                node.output[place] = names[name] = f"v{number}_{place}"
+    for info in model.graph.value_info:
+        info.name = names.get(info.name, info.name)
+    onnx.save(model, target)
+    return bare
+
+
 def optimized(source, target, example):
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED

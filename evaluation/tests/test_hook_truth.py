@@ -231,6 +231,59 @@ def test_copies_and_shapes_are_left_out():
     assert known["h"] == known["y"] == hook_truth.Region(("",), True)
 
 
+class TwoResults(nn.Module):
+    def forward(self, x):
+        return torch.sin(x), torch.exp(torch.cos(x)) * 3
+
+
+class Projected(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = TwoResults()
+
+    def forward(self, x):
+        sine, pooled = self.inner(x)
+        return torch.tanh(sine) + pooled * 2
+
+
+def two_results(*nodes):
+    """The truth about a graph that starts with the first result of Projected.inner, by value."""
+    nodes = [
+        ("Sin", ["x"], "sine", {}),
+        *nodes,
+        ("Tanh", ["sine"], "t", {}),
+        ("Add", ["t", "m"], "y", {}),
+    ]
+    constants = [
+        ("shape", np.array([3, 4])),
+        *((name, np.array(n, np.float32)) for name, n in (("two", 2), ("three", 3), ("six", 6))),
+    ]
+    truth = graph_truth(Projected(), torch.randn(3, 4), nodes, constants=constants)
+    return {node.output[0]: region for node, region in zip(truth.graph.node, truth.regions)}
+
+
+def test_a_reshape_to_the_same_shape_does_not_hide_a_result():
+    known = two_results(
+        ("Cos", ["x"], "c", {}),
+        ("Exp", ["c"], "e", {}),
+        ("Mul", ["e", "three"], "pooled", {}),
+        ("Reshape", ["pooled", "shape"], "again", {}),
+        ("Mul", ["again", "two"], "m", {}),
+    )
+    inner = hook_truth.Region(("inner",), True)
+    assert known["c"] == known["e"] == known["pooled"] == inner
+    assert known["m"] == known["t"] == hook_truth.Region(("",), True)
+
+
+def test_beside_a_result_that_is_not_found_nothing_is_exact():
+    """Two products were made one: the nodes before it may be of the module, or of the model around it."""
+    known = two_results(
+        ("Cos", ["x"], "c", {}), ("Exp", ["c"], "e", {}), ("Mul", ["e", "six"], "m", {})
+    )
+    assert known["sine"] == hook_truth.Region(("inner",), True)
+    assert known["c"] is None and known["e"] is None
+
+
 def test_a_hook_of_the_users_own_is_of_either_side(tmp_path):
     torch.manual_seed(0)
     model = nn.Sequential(Block(), Block())

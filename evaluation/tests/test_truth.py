@@ -1,5 +1,6 @@
 """The judge itself: tags of module trees, truth from both exporters, scores."""
 
+import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper
@@ -101,6 +102,13 @@ def test_a_node_that_absorbed_another_belongs_to_either():
     assert truth.survivors(before, ["c", "r"], graph_of([took_over])) == ["r"]
 
 
+def test_a_convolution_that_took_in_a_norm_belongs_to_either():
+    conv = helper.make_node("ConvTranspose", ["x", "w"], ["y"], name="c")
+    norm = helper.make_node("BatchNormalization", ["y", "s", "b", "m", "v"], ["z"], name="n")
+    fused = helper.make_node("ConvTranspose", ["x", "w"], ["z"], name="c")
+    assert truth.survivors(graph_of([conv, norm]), ["c", "n"], graph_of([fused])) == [["n", "c"]]
+
+
 def test_shared_nodes_may_belong_to_what_the_layers_share():
     graph = graph_of([
         node("m", outputs=["mask"]),
@@ -166,3 +174,17 @@ def test_export_leaves_no_two_parameters_alike(tmp_path):
     contents = [p.detach().numpy().tobytes() for p in made.model.parameters()]
     assert len(set(contents)) == len(contents)
     assert torch.is_tensor(next(iter(made.example.values())))
+
+
+def test_a_product_with_its_norm_folded_in_belongs_to_either():
+    from onnx import numpy_helper
+
+    weight = numpy_helper.from_array(np.ones((2, 2), np.float32), "w")
+    gemm = helper.make_node("Gemm", ["x", "w"], ["y"], name="g")
+    graph = graph_of([gemm])
+    graph.initializer.append(weight)
+    partners = {"fc": "bn", "bn": "fc"}
+    assert list(truth.folded(graph, ["bn"], set(), partners)) == [["bn", "fc"]]
+    norm = helper.make_node("BatchNormalization", ["y", "s", "b", "m", "v"], ["z"], name="n")
+    graph.node.append(norm)
+    assert list(truth.folded(graph, ["fc", "bn"], set(), partners)) == ["fc", "bn"], "still there"

@@ -50,7 +50,7 @@ void TagCounter::add(Operation *op, TagAttr tag,
   if (!tag)
     return;
   ++statistics.tagged;
-  ++statistics.evidence[tag.getEvidence()];
+  ++statistics.evidence[stringifyEvidence(tag.getEvidence())];
   double value = std::clamp(tag.getConfidenceValue(), 0.0, 1.0);
   ++statistics.confidence[std::min<size_t>(
       9, static_cast<size_t>(value * 10 + 1e-9))];

@@ -83,15 +83,29 @@ std::optional<ExportScope> parseExportScope(StringRef nameScopes,
   return scope;
 }
 
-std::optional<SourceLine> lastSourceLine(StringRef stackTrace) {
-  size_t begin = stackTrace.rfind("File \"");
-  if (begin == StringRef::npos)
-    return std::nullopt;
+/// The frame that begins at `begin` of a stack trace.
+static std::optional<SourceLine> frameAt(StringRef stackTrace, size_t begin) {
   auto [file, rest] = stackTrace.drop_front(begin + 6).split('"');
   SourceLine source{file.str(), 0};
   if (!rest.consume_front(", line ") || rest.consumeInteger(10, source.line))
     return std::nullopt;
   return source;
+}
+
+std::optional<SourceLine> lastSourceLine(StringRef stackTrace) {
+  std::optional<SourceLine> innermost;
+  StringRef above = stackTrace;
+  for (size_t begin; (begin = above.rfind("File \"")) != StringRef::npos;
+       above = above.take_front(begin)) {
+    std::optional<SourceLine> frame = frameAt(stackTrace, begin);
+    if (!frame)
+      return innermost;
+    if (!StringRef(frame->file).contains("/torch/"))
+      return frame;
+    if (!innermost)
+      innermost = std::move(frame);
+  }
+  return innermost;
 }
 
 void ExportTreeBuilder::add(const ExportScope &scope) {

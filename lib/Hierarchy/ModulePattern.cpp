@@ -97,6 +97,23 @@ static Error notFound(const Twine &message, StringRef text,
                       : (message + "; did you mean '" + nearest + "'?").str());
 }
 
+Expected<std::vector<ModuleId>> findModulesOfClass(const ModuleTree &tree,
+                                                   StringRef className) {
+  std::vector<ModuleId> found;
+  std::vector<StringRef> names;
+  for (ModuleId id : tree.ids()) {
+    const Module &module = tree[id];
+    if (!className.empty() &&
+        (module.className == className || module.qualified == className))
+      found.push_back(id);
+    names.insert(names.end(), {module.className, module.qualified});
+  }
+  if (found.empty())
+    return notFound("no module is of class '" + className + "'", className,
+                    names);
+  return found;
+}
+
 Expected<std::vector<ModuleId>> findModules(const ModuleTree &tree,
                                             StringRef text) {
   if (text.starts_with("/")) {

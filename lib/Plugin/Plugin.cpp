@@ -2,7 +2,8 @@
 //
 // libHTPPlugin.so: the HTP dialect, passes and pipelines for any tool that
 // loads MLIR plugins, and the ONNX dialect, so that the tool reads what htp-opt
-// writes. The passes work on whatever dialects the tool has.
+// writes. The passes work on whatever dialects the tool has. So do schedules of
+// the transform dialect: `transform.htp.match_module` comes along.
 //
 //   mlir-opt tagged.mlir --load-dialect-plugin=libHTPPlugin.so \
 //            --load-pass-plugin=libHTPPlugin.so \
@@ -13,6 +14,7 @@
 // not exist there: flags are parsed before plugins are loaded.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Transforms/Passes.h"
@@ -29,6 +31,7 @@ mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, kName, LLVM_VERSION_STRING,
           [](mlir::DialectRegistry *registry) {
             registry->insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
+            htp::registerTransformDialectExtension(*registry);
           }};
 }
 

@@ -32,11 +32,19 @@ ExternalRange::parse(StringRef location, StringRef offset, StringRef length) {
   return range;
 }
 
-ExternalData::ExternalData(StringRef folder)
+ExternalData::ExternalData(StringRef folder, StringRef model)
     : directory(folder.empty() ? "." : folder.str()) {
   SmallString<128> real;
   if (!sys::fs::real_path(directory, real))
     realDirectory = real.str().str();
+  if (!model.empty() && !sys::fs::real_path(model, real))
+    modelDirectory = sys::path::parent_path(real).str();
+}
+
+/// Whether a file lies in a folder or below it. Both paths are real ones.
+static bool liesIn(StringRef file, StringRef folder) {
+  return !folder.empty() && file.consume_front(folder) &&
+         (folder == "/" || file.starts_with("/"));
 }
 
 /// Whether `..` leads out of where the path starts.
@@ -69,9 +77,8 @@ Expected<ExternalData::File *> ExternalData::find(StringRef location) {
     return refuse(location,
                   "cannot be opened at '" + path + "': " + error.message());
   // Links inside of the folder are fine; what counts is where they end.
-  StringRef inside = real;
-  if (!inside.consume_front(realDirectory) ||
-      !(realDirectory == "/" || inside.starts_with("/")))
+  if (!liesIn(real, realDirectory) &&
+      sys::path::parent_path(real) != modelDirectory)
     return refuse(location,
                   "leaves the model's folder through a link to '" + real + "'");
   sys::fs::file_status status;

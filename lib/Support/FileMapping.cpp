@@ -3,7 +3,9 @@
 #include "HTP/Support/FileMapping.h"
 
 #include "llvm/Support/Errno.h"
+#include "llvm/Support/Signals.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
@@ -90,4 +92,22 @@ std::optional<FileMapping::Origin> FileMapping::find(StringRef bytes) {
     return std::nullopt;
   return Origin{mapping->fd, static_cast<uint64_t>(bytes.begin() -
                                                    mapping->contents.begin())};
+}
+
+/// Where memory behind a mapping is missing (SIGBUS). Only what is allowed in a
+/// signal's handler is done here.
+static void onMissingMemory(int) {
+  static constexpr char kMessage[] =
+      "error: a file became shorter while it was read; nothing was written\n";
+  sys::RunInterruptHandlers();
+  (void)!::write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  _exit(EXIT_FAILURE);
+}
+
+void htp::endWhereFilesShrink() {
+  // LLVM sets its own handlers when it is first asked for one, not later.
+  sys::SetInterruptFunction(nullptr);
+  struct sigaction action = {};
+  action.sa_handler = onMissingMemory;
+  sigaction(SIGBUS, &action, nullptr);
 }

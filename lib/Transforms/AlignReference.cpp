@@ -174,7 +174,7 @@ void AlignReference::runOnOperation() {
   HierarchyAnalysis hierarchy(module);
   AlignedTags tags(module, program.program, tree, hierarchy);
   tags.setSourceName("the reference '" + reference.getValue() + "'");
-  tags.setEvidence("reference");
+  tags.setEvidence(Evidence::Reference);
   tags.setForce(force);
   tags.setExplained(explain);
   AlignmentParameters changed;

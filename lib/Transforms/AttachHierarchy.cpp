@@ -12,8 +12,10 @@
 //       loc(fused<{htp.scope = "encoder.fc"}>["/encoder/fc/MatMul"])
 
 #include "Evidence/DirectEvidence.h"
+#include "Evidence/Ground.h"
 #include "Evidence/HierarchySource.h"
 
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -33,12 +35,6 @@ namespace htp {
 
 using namespace mlir;
 using namespace htp;
-
-/// An op that other tools made of ops of several modules.
-static constexpr double kSeveralScopes = 0.7;
-static constexpr double kOneScope = 0.99;
-/// An op without a scope in the body of one with a scope.
-static constexpr double kOuterScope = 0.95;
 
 /// A parameter that equals so many others that any of these modules may read it
 /// has no list of them: of a model that was not trained there would be
@@ -79,29 +75,48 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
     for (; outer && !isa<FunctionOpInterface>(outer) && !around;
          outer = outer->getParentOp())
       around = findScope(outer->getLoc());
-    return around
-               ? TagAttr::get(context, around->path, around->call, "location",
-                              kOuterScope, "in the body of an op of the module")
-               : TagAttr();
+    if (!around)
+      return {};
+    recordGround(op, Ground::OuterScope);
+    return TagAttr::get(context, around->path, around->call, Evidence::Location,
+                        worth(Ground::OuterScope),
+                        "in the body of an op of the module");
   }
-  if (scopes.size() == 1)
-    return TagAttr::get(context, scopes[0].path, scopes[0].call, "location",
-                        kOneScope);
+  if (scopes.size() == 1) {
+    recordGround(op, Ground::OneScope);
+    return TagAttr::get(context, scopes[0].path, scopes[0].call,
+                        Evidence::Location, worth(Ground::OneScope));
+  }
+  recordGround(op, Ground::SeveralScopes);
   SmallVector<ModuleId> modules;
   SmallVector<ContextAttr> contexts;
   for (Scope scope : scopes) {
     modules.push_back(tree.nearest(scope.path));
-    contexts.push_back(
-        ContextAttr::get(context, scope.path, "location", kSeveralScopes));
+    contexts.push_back(ContextAttr::get(context, scope.path, Evidence::Location,
+                                        worth(Ground::SeveralScopes)));
   }
   return TagAttr::get(context, tree[tree.lowestCommonAncestor(modules)].path, 0,
-                      "location", kSeveralScopes,
+                      Evidence::Location, worth(Ground::SeveralScopes),
                       "made of ops of several modules", contexts);
+}
+
+/// A trace knows the ops of the model, not those of its layers' functions.
+static LogicalResult requireInlined(mlir::ModuleOp module) {
+  auto functions = module.getOps<FunctionOpInterface>();
+  size_t outlined = llvm::count_if(functions, [](FunctionOpInterface function) {
+    return function->hasAttr(kModuleAttr);
+  });
+  if (!outlined)
+    return success();
+  return module.emitError("the model is outlined: ")
+         << outlined
+         << " of its functions are modules, whose nodes have their tags; run "
+            "--htp-inline first to tag it by a trace";
 }
 
 /// Whether a user decided on the tag.
 static bool isGiven(TagAttr tag) {
-  return tag && tag.getEvidence() == "override";
+  return tag && tag.getEvidence() == Evidence::Override;
 }
 
 /// Forgets what an earlier run said of parameters.
@@ -149,6 +164,8 @@ void AttachHierarchy::runOnOperation() {
     return signalPassFailure();
   std::shared_ptr<const Trace> known;
   if (!trace.empty()) {
+    if (failed(requireInlined(module)))
+      return signalPassFailure();
     auto loaded = loadTrace(trace);
     if (!loaded) {
       module.emitError("no trace: ") << llvm::toString(loaded.takeError());
@@ -206,7 +223,7 @@ AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
 }
 
 void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
-  forEachNode(getOperation(), [&](Operation *op) {
+  forEachRootedNode(getOperation(), [&](Operation *op) {
     ++numNodes;
     TagAttr before = getTag(op);
     TagAttr tag = before ? before : tagFromLocation(op, tree);
@@ -225,7 +242,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
   StringAttr firstLost;
   ModuleTags tags(tree.size());
   Tagger tagger;
-  forEachNode(module, [&](Operation *op) {
+  forEachRootedNode(module, [&](Operation *op) {
     ++nodes;
     TagAttr before = getTag(op);
     // The user's word stands, whatever else becomes known.

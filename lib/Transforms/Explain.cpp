@@ -23,23 +23,34 @@ using namespace htp;
 static constexpr size_t kMostNamed = 8;
 
 /// What a piece of evidence is, for people who have not read the manual.
-static StringRef meaningOf(StringRef evidence) {
-  return llvm::StringSwitch<StringRef>(evidence)
-      .Case("metadata", "the exporter noted the module on the node")
-      .Case("name", "the node's name holds the module's")
-      .Case("value-name",
-            "the name of a value that it makes holds the module's")
-      .Case("parameter", "it reads a parameter of the module")
-      .Case("alignment", "of all steps of the trace the module's fits it best")
-      .Case("reference", "of all nodes of the reference the module's fits it "
-                         "best")
-      .Case("location", "its location holds the module's scope")
-      .Case("consumer", "what reads it belongs to the module")
-      .Case("producer", "what it reads belongs to the module")
-      .Case("ancestor", "the module is the smallest that holds its neighbours")
-      .Case("override", "a user said so")
-      .Case("policy", "a rule of the policy says so")
-      .Default("");
+static StringRef meaningOf(Evidence evidence) {
+  switch (evidence) {
+  case Evidence::None:
+    return "nobody has written down what it rests on";
+  case Evidence::Metadata:
+    return "the exporter noted the module on the node";
+  case Evidence::Name:
+    return "the node's name holds the module's";
+  case Evidence::ValueName:
+    return "the name of a value that it makes holds the module's";
+  case Evidence::Parameter:
+    return "it reads a parameter of the module";
+  case Evidence::Location:
+    return "its location holds the module's scope";
+  case Evidence::Alignment:
+    return "of all steps of the trace the module's fits it best";
+  case Evidence::Reference:
+    return "of all nodes of the reference the module's fits it best";
+  case Evidence::Producer:
+    return "what it reads belongs to the module";
+  case Evidence::Consumer:
+    return "what reads it belongs to the module";
+  case Evidence::Ancestor:
+    return "the module is the smallest that holds its neighbours";
+  case Evidence::Override:
+    return "a user said so";
+  }
+  llvm_unreachable("all evidence is described");
 }
 
 /// "'x' (MatMul)"; what has no name is called by its value.
@@ -113,16 +124,16 @@ void Explain::explainTag(raw_ostream &os, Operation *op) const {
   auto confidence = [&](double value) {
     os << "confidence " << llvm::format("%.3g", value);
   };
-  os << "\n    evidence: " << tag.getEvidence();
-  if (StringRef meaning = meaningOf(tag.getEvidence()); !meaning.empty())
-    os << " (" << meaning << ")";
-  os << ", ";
+  os << "\n    evidence: ";
+  if (tag.getEvidence() != Evidence::None)
+    os << stringifyEvidence(tag.getEvidence()) << " ";
+  os << "(" << meaningOf(tag.getEvidence()) << "), ";
   confidence(tag.getConfidenceValue());
   if (!tag.getReason().empty())
     os << "\n    reason: " << tag.getReason();
   for (ContextAttr context : tag.getContexts()) {
     os << "\n    also: " << describe(context.getPath()) << ", by "
-       << context.getEvidence() << ", ";
+       << stringifyEvidence(context.getEvidence()) << ", ";
     confidence(context.getConfidenceValue());
   }
   for (Location source : findSources(op->getLoc()))

@@ -3,13 +3,12 @@
 // --htp-list-users: see Passes.td. It comes after resolution: that a module
 // reads a value is no claim on the node that made it.
 
+#include "Evidence/Ground.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
-
-#include <cmath>
 
 namespace htp {
 #define GEN_PASS_DEF_HTPLISTUSERS
@@ -54,7 +53,7 @@ void ListUsers::runOnOperation() {
   const ModuleTree &tree = hierarchy.tree();
   markAnalysesPreserved<HierarchyAnalysis>();
   bool changed = false;
-  forEachNode(getOperation(), [&](Operation *op) {
+  forEachRootedNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     if (!tag)
       return;
@@ -63,8 +62,6 @@ void ListUsers::runOnOperation() {
       return;
     ++numShared;
     changed = true;
-    // What is left, without the noise of the subtraction.
-    double rest = std::round((1 - tag.getConfidenceValue()) * 1000) / 1000;
     SmallVector<ContextAttr> contexts(tag.getContexts());
     llvm::SmallDenseSet<StringRef> named;
     for (ContextAttr context : contexts)
@@ -73,7 +70,8 @@ void ListUsers::runOnOperation() {
     for (ModuleId reader : readers)
       if (!named.contains(tree[reader].path))
         contexts.push_back(ContextAttr::get(&getContext(), tree[reader].path,
-                                            "consumer", rest));
+                                            Evidence::Consumer,
+                                            doubt(tag.getConfidenceValue())));
     setTag(op, tag.withContexts(contexts));
   });
   if (!changed)

@@ -191,20 +191,12 @@ LogicalResult Outline::checkNotOutlined() {
 
 /// Every class that the user named must be there.
 LogicalResult Outline::checkClasses(const ModuleTree &tree) {
-  if (classes.empty())
-    return success();
-  SmallVector<StringRef> names;
-  for (const htp::Module &module : tree.all())
-    names.append({module.className, module.qualified});
   for (StringRef wanted : classes) {
-    if (llvm::is_contained(names, wanted))
-      continue;
-    InFlightDiagnostic error =
-        emitError(getOperation().getLoc(), "no module is of class '")
-        << wanted << "'";
-    if (StringRef nearest = nearestName(wanted, names); !nearest.empty())
-      error << "; did you mean '" << nearest << "'?";
-    return error;
+    llvm::Expected<std::vector<ModuleId>> found =
+        findModulesOfClass(tree, wanted);
+    if (!found)
+      return emitError(getOperation().getLoc(),
+                       llvm::toString(found.takeError()));
   }
   return success();
 }

@@ -4,9 +4,10 @@
 // execution: when a node is looked at, everything that reads its results has
 // a tag.
 
+#include "Evidence/Ground.h"
 #include "Evidence/ModelGraph.h"
-#include "HTP/Alignment/Confidence.h"
 #include "HTP/Analysis/CallGraph.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
@@ -39,8 +40,7 @@ private:
   void vote(Votes &votes, Operation *op) const;
   Operation *origin(Operation *op) const;
   Where common(const Votes &votes) const;
-  void assign(Operation *op, Where where, StringRef evidence,
-              const Votes &others);
+  void assign(Operation *op, Where where, Ground ground, const Votes &others);
 
   const ModuleTree *tree = nullptr;
   bool changed = false;
@@ -96,18 +96,21 @@ PropagateAuxTags::Where PropagateAuxTags::common(const Votes &votes) const {
   return where;
 }
 
-void PropagateAuxTags::assign(Operation *op, Where where, StringRef evidence,
+void PropagateAuxTags::assign(Operation *op, Where where, Ground ground,
                               const Votes &others) {
   MLIRContext *context = op->getContext();
-  double confidence = evidenceConfidence(evidence);
+  Evidence evidence = evidenceOf(ground);
+  double confidence = worth(ground);
   SmallVector<ContextAttr> contexts;
   llvm::SmallDenseSet<ModuleId, 4> named = {where.first};
   for (const auto &[other, count] : others)
     if (named.insert(other.first).second)
       contexts.push_back(ContextAttr::get(context, (*tree)[other.first].path,
-                                          "consumer", 1 - confidence));
-  ++(evidence == "ancestor" ? numShared : numPropagated);
+                                          Evidence::Consumer,
+                                          doubt(confidence)));
+  ++(evidence == Evidence::Ancestor ? numShared : numPropagated);
   changed = true;
+  recordGround(op, ground);
   setTag(op, TagAttr::get(context, (*tree)[where.first].path, where.second,
                           evidence, confidence, "", contexts));
 }
@@ -124,22 +127,23 @@ void PropagateAuxTags::decide(Operation *op) {
       both = &where;
     }
   if (both && (after.size() == 1 || before.size() == 1))
-    return assign(op, *both, "producer", after);
+    return assign(op, *both, Ground::Between, after);
   if (after.size() == 1)
-    return assign(op, after.front().first, "consumer", after);
+    return assign(op, after.front().first, Ground::ReadByOne, after);
   if (!after.empty())
-    return assign(op, common(after), "ancestor", after);
+    return assign(op, common(after), Ground::ReadBySeveral, after);
   // Nothing in the model reads it: a result of the model, or dead.
   if (before.empty())
     vote(before, origin(op));
   if (!before.empty())
-    return assign(op, common(before),
-                  before.size() == 1 ? "producer" : "ancestor", before);
+    return assign(
+        op, common(before),
+        before.size() == 1 ? Ground::MadeByOne : Ground::MadeBySeveral, before);
   // Inside a body: with the node that holds it.
   if (TagAttr tag = getTag(op->getParentOp()))
-    return assign(op, {tree->nearest(tag.getPath()), tag.getCall()}, "consumer",
-                  {});
-  assign(op, {ModuleTree::root(), 0}, "ancestor", {});
+    return assign(op, {tree->nearest(tag.getPath()), tag.getCall()},
+                  Ground::HeldByOne, {});
+  assign(op, {ModuleTree::root(), 0}, Ground::Nothing, {});
 }
 
 void PropagateAuxTags::sweep(Region &region) {
@@ -164,13 +168,16 @@ void PropagateAuxTags::runOnOperation() {
     order.insert(entry);
   for (size_t i = 0; i < order.size(); ++i) {
     auto function = cast<FunctionOpInterface>(order[i]);
+    if (function->hasAttr(kModuleAttr))
+      continue; // has the tags of an earlier run
     Votes votes;
     for (Operation *caller : functions.callers(function))
       vote(votes, caller);
     if (!votes.empty())
       function->walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isNode(op) && !getTag(op))
-          assign(op, common(votes), votes.size() == 1 ? "consumer" : "ancestor",
+          assign(op, common(votes),
+                 votes.size() == 1 ? Ground::HeldByOne : Ground::HeldBySeveral,
                  votes);
       });
     sweep(function.getFunctionBody());

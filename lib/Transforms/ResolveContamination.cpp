@@ -3,6 +3,8 @@
 // --htp-resolve-contamination: see Passes.td. The patterns are in
 // ResolutionPatterns.cpp, what users decide is in UserDecisions.cpp.
 
+#include "Evidence/Ground.h"
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
@@ -81,7 +83,8 @@ void ResolveContamination::remark(Make make, const ConflictView &view,
       << remark::metric("module", tree[decision.module].path)
       << remark::metric("confidence", decision.confidence)
       << remark::metric("was", tree[view.getCurrent().module].path)
-      << remark::metric("wasEvidence", view.getCurrent().evidence)
+      << remark::metric("wasEvidence",
+                        stringifyEvidence(view.getCurrent().evidence))
       << remark::metric("wasConfidence", view.getCurrent().confidence);
 }
 
@@ -161,6 +164,7 @@ void ResolveContamination::resolve(const ConflictView &view,
     ++numKept;
   } else if (best->confidence > current.confidence) {
     remark(remark::passed, view, name, *best);
+    recordGround(view.getOperation(), name);
     change(view, *best);
     ++numChanged;
   } else {
@@ -179,13 +183,17 @@ static bool standsForAnother(Operation *op, const ModuleTree &tree) {
 /// A node that reads the parameters of one module and has another one's tag is
 /// never beyond doubt, whatever the evidence; only users may say so.
 void ResolveContamination::doubtOthersParameters() {
-  constexpr double kMost = 0.89, kOwner = 0.1;
+  // What is said to be at least this sure is taken for granted.
+  constexpr double kBeyondDoubt = 0.9;
+  double worth =
+      std::min(htp::worth(Ground::OthersParameters), kBeyondDoubt - 0.01);
   const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree();
   ParameterOwners owners(tree);
-  forEachNode(getOperation(), [&](Operation *op) {
+  forEachRootedNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
-    if (!tag || tag.getConfidenceValue() <= kMost ||
-        tag.getEvidence() == "override" || standsForAnother(op, tree))
+    if (!tag || tag.getConfidenceValue() <= worth ||
+        tag.getEvidence() == Evidence::Override || op->hasAttr(kOrderAttr) ||
+        standsForAnother(op, tree))
       return;
     std::optional<ModuleId> owner = owners.of(op),
                             own = tree.find(tag.getPath());
@@ -196,11 +204,12 @@ void ResolveContamination::doubtOthersParameters() {
     if (llvm::none_of(contexts, [&](ContextAttr context) {
           return context.getPath() == path;
         }))
-      contexts.push_back(
-          ContextAttr::get(&getContext(), path, "parameter", kOwner));
+      contexts.push_back(ContextAttr::get(&getContext(), path,
+                                          Evidence::Parameter, doubt(worth)));
     changed = true;
+    recordGround(op, Ground::OthersParameters);
     setTag(op, TagAttr::get(tag.getPathAttr(), tag.getCall(), tag.getEvidence(),
-                            kMost, tag.getReason(), contexts));
+                            worth, tag.getReason(), contexts));
   });
 }
 
@@ -217,7 +226,7 @@ void ResolveContamination::runOnOperation() {
     return signalPassFailure();
 
   SmallVector<Operation *> nodes;
-  forEachNode(module, [&](Operation *op) {
+  forEachRootedNode(module, [&](Operation *op) {
     if (getTag(op))
       nodes.push_back(op);
   });
@@ -235,6 +244,7 @@ void ResolveContamination::runOnOperation() {
       continue;
     }
     remark(remark::passed, view, "user", **decision);
+    recordGround(op, "user");
     change(view, **decision);
     ++numByUser;
   }

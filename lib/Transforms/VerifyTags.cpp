@@ -68,8 +68,8 @@ private:
 static InFlightDiagnostic explain(InFlightDiagnostic diagnostic, Operation *op,
                                   TagAttr tag) {
   diagnostic.attachNote(op->getLoc())
-      << "the tag rests on evidence '" << tag.getEvidence() << "'"
-      << (tag.getReason().empty() ? "" : ": ") << tag.getReason();
+      << "the tag rests on evidence '" << stringifyEvidence(tag.getEvidence())
+      << "'" << (tag.getReason().empty() ? "" : ": ") << tag.getReason();
   return diagnostic;
 }
 
@@ -128,7 +128,7 @@ bool TagVerifier::checkOuter(Operation *op, TagAttr tag, ModuleId module) {
   diagnostic << "is tagged " << inside << " inside of an op of another layer";
   diagnostic.attachNote(outer->getLoc())
       << "the op around it is tagged " << around << " by evidence '"
-      << outerTag.getEvidence() << "'";
+      << stringifyEvidence(outerTag.getEvidence()) << "'";
   return !strict;
 }
 

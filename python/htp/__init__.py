@@ -7,41 +7,90 @@
     tagged.nodes_in("encoder.layer.0")
 
 Reading tags needs no other package; exporting needs torch. All tagging is done by the native
-program htp-opt.
+programs. What a name stands for is loaded when it is first used: `htp --version` must not wait for all.
 """
 
 from __future__ import annotations
 
-from importlib import metadata as _metadata
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from .diffing import Difference, diff
-from .errors import (
-    BadInput,
-    ExportFailed,
-    HTPError,
-    HTPWarning,
-    MissingPackage,
-    MissingProgram,
-    NotTagged,
-    ProgramFailed,
-    TraceFailed,
-)
-from .explaining import explain
-from .export import export
-from .iree import Compilation, CompiledModel, load_compiled
-from .iree import compile_model as compile
-from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
-from .profiling import Profile, profile
-from .selecting import Selection, select
-from .tagging import load, outline, tag
+from .version import __version__
 
-try:
-    __version__ = _metadata.version("htp")
-except _metadata.PackageNotFoundError:  # a source tree on the path
-    __version__ = "0.1.0"
+if TYPE_CHECKING:
+    from .batching import Batch, batch
+    from .comparison import Comparison, baseline, compare
+    from .diffing import Difference, diff
+    from .errors import (
+        BadInput,
+        ExportFailed,
+        HTPError,
+        HTPWarning,
+        MissingPackage,
+        MissingProgram,
+        NotTagged,
+        ProgramFailed,
+        TraceFailed,
+    )
+    from .explaining import explain
+    from .exporting import export
+    from .iree import Compilation, CompiledModel, load_compiled
+    from .iree import compile_model as compile
+    from .model import Context, Initializer, Module, Node, Parameter, TaggedModel
+    from .profiling import Profile, profile
+    from .recording import Trace, trace
+    from .selecting import Selection, select
+    from .tagging import extract, load, outline, tag
+    from .validation import Check, validate
+    from .viewing import view
+
+#: The names of each module.
+_MODULES = {
+    "batching": "Batch batch",
+    "comparison": "Comparison baseline compare",
+    "diffing": "Difference diff",
+    "errors": "BadInput ExportFailed HTPError HTPWarning MissingPackage MissingProgram NotTagged ProgramFailed TraceFailed",
+    "explaining": "explain",
+    "exporting": "export",
+    "iree": "Compilation CompiledModel load_compiled compile",
+    "model": "Context Initializer Module Node Parameter TaggedModel",
+    "profiling": "Profile profile",
+    "recording": "Trace trace",
+    "selecting": "Selection select",
+    "tagging": "extract load outline tag",
+    "validation": "Check validate",
+    "viewing": "view",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+#: What is called otherwise where it is defined.
+_ORIGINAL = {"compile": "compile_model"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(
+            importlib.import_module(f".{_HOMES[name]}", __name__), _ORIGINAL.get(name, name)
+        )
+        globals()[name] = value
+        return value
+    try:
+        return importlib.import_module(f".{name}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
+
 
 __all__ = [
+    "__version__",
     "BadInput",
+    "Batch",
+    "Check",
+    "Comparison",
     "Compilation",
     "CompiledModel",
     "Context",
@@ -60,15 +109,23 @@ __all__ = [
     "ProgramFailed",
     "Selection",
     "TaggedModel",
+    "Trace",
     "TraceFailed",
+    "baseline",
+    "batch",
+    "compare",
     "compile",
     "diff",
     "explain",
     "export",
+    "extract",
     "load",
     "load_compiled",
     "outline",
     "profile",
     "select",
     "tag",
+    "trace",
+    "validate",
+    "view",
 ]

@@ -19,6 +19,7 @@ from . import shapes
 from .calls import Call
 from .exported import read_program
 from .notices import Notices
+from .scripted import read_script
 from .shapes import dims_of
 from .state import untouched
 from .tracing import observed
@@ -30,6 +31,8 @@ __all__ = [
     "export_script",
     "export_torchscript",
     "initialized",
+    "trace_export",
+    "trace_script",
     "untouched",
     "unwrap_parts",
     "unwrapped",
@@ -47,8 +50,8 @@ LARGE = 1 << 30
 def unwrapped(model: Any) -> Any:
     """The module within wrappers that only change how it runs: torch.compile, data parallelism."""
     while True:
-        if isinstance(model, torch._dynamo.OptimizedModule):
-            model = model._orig_mod
+        if type(model).__name__ == "OptimizedModule" and hasattr(model, "_orig_mod"):
+            model = model._orig_mod  # torch.compile; its class is no public name
         elif isinstance(
             model, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel
         ) and isinstance(model.module, torch.nn.Module):
@@ -129,23 +132,32 @@ def export_torchscript(
         **options,
     }
     buffers = Buffers(call.model)
+    seen = False
 
-    def export(written: Sequence[str], captured: Captured) -> None:
+    def see(read: Callable[[], dict[str, Any]]) -> None:
+        nonlocal seen
+        seen = True
+        captured(read)
+
+    def export(written: Sequence[str]) -> None:
         with (
             notices.listening(),
             _mute(torch._C, "_jit_onnx_log"),
             torch.compiler.set_stance("force_eager"),
             call.flat(written),
-            observed(call.model, call.input_names, captured),
+            observed(call.model, call.input_names, see),
         ):
             torch.onnx.export(call.model, call.tensors, os.fspath(path), dynamo=False, **settings)
 
-    export((), captured)
+    export(())
     if written := buffers.written():
         # The exporter leaves out what is written to a buffer, but not to a copy of one.
         buffers.restore()
-        export(written, captured)
+        export(written)
         _warn_of_state(written, notices)
+    if not seen:
+        with notices.listening():
+            captured(lambda: trace_script(call))
 
 
 def export_script(
@@ -209,7 +221,7 @@ def export_dynamo(
     with (
         notices.listening(),
         call.flat() if flat else call.flat_outputs(),
-        _observed_export(call.model, captured),
+        _observed_export(call.model, captured) as seen,
     ):
         program = torch.onnx.export(
             call.model, args, kwargs=kwargs, dynamo=True, verbose=False, **settings
@@ -223,6 +235,25 @@ def export_dynamo(
             external_data=large if external_data is None else external_data,
             **saving,
         )
+    if not seen:
+        with notices.listening():
+            captured(lambda: trace_export(call))
+
+
+def trace_export(call: Call) -> dict[str, Any]:
+    """The trace of a model by torch.export, without an export to ONNX."""
+    flat = not call.is_plain
+    args, kwargs = (call.tensors, {}) if flat else (call.args, call.kwargs)
+    with torch.no_grad(), call.flat() if flat else call.flat_outputs():
+        program = torch.export.export(call.model, args, kwargs, strict=False)
+    return read_program(call.model, program)
+
+
+def trace_script(call: Call) -> dict[str, Any]:
+    """The trace of a model by torch.jit.trace."""
+    with torch.no_grad(), torch.compiler.set_stance("force_eager"), call.flat():
+        traced = torch.jit.trace(call.model, call.tensors, strict=False, check_trace=False)
+    return read_script(traced, call.model, call.input_names)
 
 
 def _tensors(model: torch.nn.Module) -> list[torch.Tensor]:
@@ -231,26 +262,33 @@ def _tensors(model: torch.nn.Module) -> list[torch.Tensor]:
 
 
 @contextlib.contextmanager
-def _observed_export(model: torch.nn.Module, captured: Captured) -> Iterator[None]:
-    from torch.export import _trace  # slow to load
-
+def _observed_export(model: torch.nn.Module, captured: Captured) -> Iterator[list[bool]]:
+    """Inside, `captured` gets the trace of the program that an exporter captures; the list says whether
+    it did."""
     original = torch.export.export
-    found = False
+    found: list[bool] = []
 
     def export(*args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
-        nonlocal found
         program = original(*args, **kwargs)
         if not found:  # a second capture would be of a submodule
-            found = True
+            found.append(True)
             captured(lambda: read_program(model, program))
         return program
 
     torch.export.export = export
     try:
-        with _mute(_trace, "print"):
-            yield
+        with _quiet_capture():
+            yield found
     finally:
         torch.export.export = original
+
+
+def _quiet_capture() -> contextlib.AbstractContextManager[None]:
+    try:
+        from torch.export import _trace  # slow to load
+    except ImportError:
+        return contextlib.nullcontext()
+    return _mute(_trace, "print")
 
 
 @contextlib.contextmanager

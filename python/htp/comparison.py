@@ -3,24 +3,20 @@ nodes have another tag."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
+from .aspects import ASPECTS, Aspect
+from .errors import BadInput
+from .files import Outputs
+from .holding import StrPath, existing, kind_of
 from .model import TaggedModel
-from .structure import Part, Structure, structure_of
-
-Aspect = Literal["modules", "ops", "attributes", "parameters", "constants", "interface", "tags"]
-ASPECTS: tuple[Aspect, ...] = (
-    "modules",
-    "ops",
-    "attributes",
-    "parameters",
-    "constants",
-    "interface",
-    "tags",
-)
+from .structure import Part, Structure, read_structure, structure_of
+from .tagging import load
 
 
 @dataclass
@@ -58,22 +54,41 @@ class Comparison:
         return {"equal": self.equal, **vars(self), "differences": found}
 
 
-def compare(
-    before: TaggedModel | Structure,
-    after: TaggedModel | Structure,
-    *,
-    aspects: tuple[Aspect, ...] = ASPECTS,
-) -> Comparison:
-    """Compares two models, of which the first may be a structure that was kept. Nodes are compared by
-    name where both are models; what modules are made of does not depend on names, so exports of
-    different exporters can be compared by `modules` and `parameters`."""
+def compare(before: Any, after: Any, *, only: Iterable[str] = ASPECTS) -> Comparison:
+    """Compares two tagged models: paths, or what `htp.tag` takes. The first may be a baseline that was
+    kept (`htp.baseline`). Nodes are compared by name where both are models; what modules are made of
+    does not depend on names, so exports of different exporters can be compared with
+    `only=("modules", "parameters")`."""
+    wanted = list(only)
+    first, second = _comparable(before), _comparable(after)
+    if unknown := [name for name in wanted if name not in ASPECTS]:
+        raise BadInput(f"only names {unknown[0]!r}, expected some of {', '.join(ASPECTS)}")
     result = Comparison()
-    old, new = (x if isinstance(x, Structure) else structure_of(x) for x in (before, after))
+    old, new = (x if isinstance(x, Structure) else structure_of(x) for x in (first, second))
     _compare_modules(old, new, result)
-    if isinstance(before, TaggedModel) and isinstance(after, TaggedModel):
-        _compare_nodes(before, after, result)
-    result.differences = [d for d in result.differences if d.aspect in aspects]
+    if isinstance(first, TaggedModel) and isinstance(second, TaggedModel):
+        _compare_nodes(first, second, result)
+    result.differences = [d for d in result.differences if d.aspect in wanted]
     return result
+
+
+def _comparable(model: Any) -> TaggedModel | Structure:
+    if isinstance(model, TaggedModel | Structure):
+        return model
+    if kind_of(model) == "path" and (structure := read_structure(existing(model))):
+        return structure
+    return load(model)
+
+
+def baseline(model: Any, output: StrPath) -> list[Path]:
+    """Keeps what a tagged model is made of as JSON, for `compare` with later ones. The files that it
+    replaced."""
+    target = Path(output)
+    structure = structure_of(model if isinstance(model, TaggedModel) else load(model))
+    with Outputs(target) as outputs:
+        text = json.dumps(structure.as_json(), indent=1, ensure_ascii=False)
+        outputs[target].write_text(f"{text}\n", encoding="utf-8")
+    return outputs.replaced
 
 
 def _compare_modules(old: Structure, new: Structure, result: Comparison) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch._export.serde import serialize
 from torch.export.graph_signature import InputKind
 
+from . import torchfeatures
 from .modules import describe_modules, describe_tensor, document
 
 _KINDS = {
@@ -28,12 +28,12 @@ Thing = dict[str, Any]
 
 def read_program(model: torch.nn.Module, program: torch.export.ExportedProgram) -> dict[str, Any]:
     """The trace of a model that torch.export captured."""
-    return _Reader(model).read(program)
+    return Reader(describe_modules(model)[0]).read(program)
 
 
-class _Reader:
-    def __init__(self, model: torch.nn.Module) -> None:
-        self.modules, _ = describe_modules(model)
+class Reader:
+    def __init__(self, modules: list[dict[str, Any]]) -> None:
+        self.modules = modules
         self.entry = {entry["path"]: entry for entry in self.modules}
         self.aliases = {
             alias: entry["path"] for entry in self.modules for alias in entry.get("aliases", ())
@@ -211,12 +211,12 @@ class _Reader:
             return {"constant": name}
         if isinstance(value, torch.device):
             return {"constant": value.type}
-        for kind, numbers in (
-            (torch.dtype, serialize._TORCH_TO_SERIALIZE_DTYPE),
-            (torch.layout, serialize._TORCH_TO_SERIALIZE_LAYOUT),
-            (torch.memory_format, serialize._TORCH_TO_SERIALIZE_MEMORY_FORMAT),
+        for kind, name in (
+            (torch.dtype, "DTYPE"),
+            (torch.layout, "LAYOUT"),
+            (torch.memory_format, "MEMORY_FORMAT"),
         ):
-            if isinstance(value, kind):
+            if isinstance(value, kind) and value in (numbers := torchfeatures.numbers(name)):
                 return {"constant": int(numbers[value])}
         plain = value is None or isinstance(value, bool | int | float | str)
         return {"constant": value if plain else str(value)}

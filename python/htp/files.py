@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import mmap
 import os
 import shutil
@@ -55,8 +56,7 @@ class Outputs:
     with Outputs(a, b) as outputs:
         write(outputs[a]); write(outputs[b])
 
-    They are written in a folder beside the first of them, so that moving them is a rename. What
-    else is written into `outputs.folder` under the first file's name (external data) moves along.
+    They are written in a folder beside the first of them, so that moving them is a rename.
     """
 
     def __init__(self, *targets: Path) -> None:
@@ -86,6 +86,21 @@ class Outputs:
         for target in targets:
             check_writable(target)
             self.targets.append(target)
+
+    def add_data(self, *other: Path) -> None:
+        """What else was written beside the first file moves along: a model's external data. `other` files
+        stay behind, and data that is there already with the same contents."""
+        known = {target.name for target in self.targets} | {path.name for path in other}
+        for made in sorted(self.folder.iterdir()):
+            if made.name in known or not made.is_file():
+                continue
+            target = self.targets[0].with_name(made.name)
+            if not target.exists():
+                self.add(target)
+            elif not made.samefile(target) and not filecmp.cmp(made, target, shallow=False):
+                raise BadInput(
+                    f"cannot write {target}, the model's data: there is another file of that name"
+                )
 
     def __exit__(
         self,

@@ -7,90 +7,22 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import native
 from .errors import BadInput, MissingPackage
 from .files import Outputs
+from .records import Context, Initializer, Module, Node, Parameter, module_from, node_from
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
 
+    from .figures import Figures
 
-@dataclass(frozen=True)
-class Context:
-    """Another module that a node could be said to belong to."""
-
-    tag: str
-    scope: str
-    evidence: str
-    confidence: float
-
-
-@dataclass(frozen=True)
-class Node:
-    """An operation of the model."""
-
-    name: str
-    op_type: str
-    domain: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    tags: tuple[str, ...]  # its own tag first, then those of the modules that share it
-    tag: str | None = None
-    scope: str | None = None  # path of the deepest nn.Module
-    call: int = 0
-    evidence: str = ""
-    confidence: float = 0.0
-    contexts: tuple[Context, ...] = ()
-    reason: str = ""
-
-    @property
-    def is_constant(self) -> bool:
-        return self.op_type == "Constant" and not self.domain
-
-
-@dataclass(frozen=True)
-class Initializer:
-    """A weight, with all modules that use it."""
-
-    name: str
-    tags: tuple[str, ...]
-    scopes: tuple[str, ...]
-    parameter: str | None = None
-
-
-@dataclass(frozen=True)
-class Parameter:
-    name: str
-    kind: str
-    shape: tuple[int, ...]
-    dtype: str
-    tied: str | None = None
-
-
-@dataclass(frozen=True)
-class Module:
-    """An nn.Module of the model that was exported."""
-
-    path: str
-    class_name: str
-    qualified: str
-    torch_nn: bool
-    tag: str
-    calls: int
-    nodes: int  # of its own, without constants
-    total_nodes: int  # with all modules below
-    parameters: tuple[Parameter, ...] = ()
-    aliases: tuple[str, ...] = ()
-    children: tuple[str, ...] = field(default=(), compare=False)
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition(".")[2]
+__all__ = ["Context", "Initializer", "Module", "Node", "Parameter", "TaggedModel"]
 
 
 class TaggedModel:
@@ -102,6 +34,7 @@ class TaggedModel:
         self.seconds: dict[str, float] = {}  # what each step of an export took
         self.warnings: list[str] = []  # what HTP had to say when it was made
         self.replaced: list[Path] = []  # files that were there before
+        self.folder: Any = None  # what its file lies in, where that lives as long as this
 
     def __repr__(self) -> str:
         s = self.statistics
@@ -109,6 +42,29 @@ class TaggedModel:
             f"TaggedModel({str(self.path)!r}: {s['nodes']} nodes, {s['modules']} modules, "
             f"{100 * s['coverage']:.1f} % tagged, {100 * s['placed_share']:.1f} % placed)"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: figures, a treemap and the module tree."""
+        from .notebook import html
+
+        return html(self)
+
+    def __len__(self) -> int:
+        """How many modules there are. A tagged model is its modules by their paths, parents first."""
+        return len(self.modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.modules)
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self._known(path) in self.modules
+
+    def __getitem__(self, path: str) -> Module:
+        """As `module`, but with the error that Python's mappings raise."""
+        try:
+            return self.module(path)
+        except BadInput as error:
+            raise KeyError(str(error)) from None
 
     @cached_property
     def metadata(self) -> Mapping[str, Any]:
@@ -141,7 +97,9 @@ class TaggedModel:
     @cached_property
     def nodes(self) -> dict[str, Node]:
         """Every node by its name, in the order of the file."""
-        return {name: _node(name, entry) for name, entry in self.metadata["nodes"].items()}
+        if "nodes" not in self.metadata:
+            raise BadInput(f"{self.path} was read without its nodes")
+        return {name: node_from(name, entry) for name, entry in self.metadata["nodes"].items()}
 
     @cached_property
     def initializers(self) -> dict[str, Initializer]:
@@ -161,7 +119,14 @@ class TaggedModel:
         for entry in entries:
             if entry["path"]:
                 children[_parent(entry["path"], paths)].append(entry["path"])
-        return {e["path"]: _module(e, tuple(children[e["path"]])) for e in entries}
+        return {e["path"]: module_from(e, tuple(children[e["path"]]), self) for e in entries}
+
+    @cached_property
+    def figures(self) -> Figures:
+        """What each module and each node costs, computed when it is first asked for."""
+        from .figures import figures_of
+
+        return figures_of(self)
 
     def node(self, name: str) -> Node:
         """The node of that name, or the one that makes the value of that name."""
@@ -222,14 +187,14 @@ class TaggedModel:
             branch, below, name, module = pending.pop()
             yield branch, name, module
             start = f"{module.path}." if module.path else ""
-            children = list(self._shown(module, torch_nn))
+            children = list(self.shown_below(module, torch_nn))
             for child in reversed(children):
                 last = child is children[-1]
                 lines = ("└─ ", "   ") if last else ("├─ ", "│  ")
                 name = child.path.removeprefix(start)
                 pending.append((below + lines[0], below + lines[1], name, child))
 
-    def _shown(self, module: Module, torch_nn: bool) -> Iterator[Module]:
+    def shown_below(self, module: Module, torch_nn: bool) -> Iterator[Module]:
         """The modules right below one; where those of torch.nn are left out, what lies below them."""
         pending = list(reversed(module.children))
         while pending:
@@ -241,18 +206,22 @@ class TaggedModel:
 
     def extract(self, path: str, output: str | os.PathLike[str] | None = None) -> Path:
         """One module as a model of its own; writes and returns `output`."""
+        from .tagging import data_options
+
         module = self.module(path)
         name = module.path or module.class_name
         target = Path(output or self.path.with_name(f"{self.path.stem}.{name}.onnx"))
         with Outputs(target) as outputs:
             native.run(
-                "htp-opt",
+                native.program_for(self.path),
                 self.path,
                 "--htp-attach-hierarchy",
                 f"--htp-extract=module={native.quoted(module.path)}",
+                *data_options(self.path, target),
                 "-o",
                 outputs[target],
             )
+            outputs.add_data()
         self.replaced = outputs.replaced
         return target
 
@@ -283,6 +252,19 @@ class TaggedModel:
         graph.add_edges_from(self.edges())
         return graph
 
+    def to_dataframe(self, rows: Literal["modules", "nodes"] = "modules") -> pandas.DataFrame:
+        """A table with a row for every module, by path, or for every node that is no constant, by name:
+        all that is known of them, what they cost included."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackage("pandas", "to_dataframe()", "dataframe") from None
+        from .notebook import module_rows, node_rows
+
+        found = module_rows(self) if rows == "modules" else node_rows(self)
+        table = pandas.DataFrame(found)
+        return table.set_index("path" if rows == "modules" else "name")
+
     def edges(self) -> Iterator[tuple[str, str]]:
         """Pairs of nodes where the second takes what the first makes; constants are left out."""
         for node in self.nodes.values():
@@ -295,7 +277,11 @@ class TaggedModel:
     @cached_property
     def tag_counts(self) -> Mapping[str, int]:
         """How many nodes carry each tag, without constants."""
-        return Counter(n.tag for n in self.nodes.values() if n.tag and not n.is_constant)
+        counts = Counter[str]()
+        for module in self.modules.values():
+            if module.own_nodes:
+                counts[module.tag] += module.own_nodes
+        return counts
 
     @cached_property
     def _producers(self) -> dict[str, str]:
@@ -323,52 +309,6 @@ def _close(name: str, names: Mapping[str, Any]) -> str:
 
     close = difflib.get_close_matches(name, names, n=3)
     return f"; close to it: {', '.join(map(repr, close))}" if close else ""
-
-
-def _node(name: str, entry: Mapping[str, Any]) -> Node:
-    if entry["tag"] is None:
-        return Node(
-            name,
-            entry["op_type"],
-            entry["domain"],
-            tuple(entry["inputs"]),
-            tuple(entry["outputs"]),
-            (),
-        )
-    return Node(
-        name=name,
-        op_type=entry["op_type"],
-        domain=entry["domain"],
-        inputs=tuple(entry["inputs"]),
-        outputs=tuple(entry["outputs"]),
-        tags=tuple(entry["tags"]),
-        tag=entry["tag"],
-        scope=entry["scope"],
-        call=entry["call"],
-        evidence=entry["evidence"],
-        confidence=entry["confidence"],
-        contexts=tuple(Context(**context) for context in entry["contexts"]),
-        reason=entry["reason"],
-    )
-
-
-def _module(entry: Mapping[str, Any], children: tuple[str, ...]) -> Module:
-    return Module(
-        path=entry["path"],
-        class_name=entry["class"],
-        qualified=entry["qualified"],
-        torch_nn=entry["torch_nn"],
-        tag=entry["tag"],
-        calls=entry["calls"],
-        nodes=entry["nodes"],
-        total_nodes=entry["total_nodes"],
-        parameters=tuple(
-            Parameter(p["name"], p["kind"], tuple(p["shape"]), p["dtype"], p.get("tied"))
-            for p in entry["parameters"]
-        ),
-        aliases=tuple(entry.get("aliases", ())),
-        children=children,
-    )
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:

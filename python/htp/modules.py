@@ -46,21 +46,21 @@ def describe_modules(model: torch.nn.Module) -> tuple[list[dict[str, Any]], dict
 
 
 def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dict[str, Any]:
-    cls = _class_of(module)
-    qualified = f"{cls.__module__}.{cls.__qualname__}"
+    package, name = _class_of(module)
+    qualified = f"{package}.{name}" if package else name
     tensors = [("parameter", *item) for item in module._parameters.items()]
     tensors += [("buffer", *item) for item in module._buffers.items()]
     parameters = []
-    for kind, name, tensor in tensors:
+    for kind, attribute, tensor in tensors:
         if tensor is None:
             continue
-        full = f"{path}.{name}" if path else name
-        parameters.append(describe_tensor(name, kind, tensor))
+        full = f"{path}.{attribute}" if path else attribute
+        parameters.append(describe_tensor(attribute, kind, tensor))
         if (same := first.setdefault(memory(tensor), full)) != full:
             parameters[-1]["tied"] = same
     return {
         "path": path,
-        "class": cls.__qualname__.rpartition(".")[2],
+        "class": name.rpartition(".")[2],
         "qualified": qualified,
         "torch_nn": bool(path) and qualified.startswith("torch.nn."),
         "calls": 0,
@@ -68,14 +68,20 @@ def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dic
     }
 
 
-def _class_of(module: torch.nn.Module) -> type:
-    """The class that the user knows: a parametrized module has one of its own, which PyTorch made."""
+def _class_of(module: torch.nn.Module) -> tuple[str, str]:
+    """The Python module and the name of the class that the user knows: a parametrized module has one of
+    its own, which PyTorch made, and a scripted one keeps it as a name."""
+    if isinstance(module, torch.jit.ScriptModule):
+        # "__torch__.models.___torch_mangle_7.Block"
+        parts = str(module._c._type().qualified_name()).split(".")
+        kept = [p for p in parts if p != "__torch__" and not p.startswith("___torch_mangle_")]
+        return ".".join(kept[:-1]), kept[-1]
     cls = type(module)
     if torch.nn.utils.parametrize.is_parametrized(module) and cls.__name__.startswith(
         "Parametrized"
     ):
-        return cls.__bases__[0]
-    return cls
+        cls = cls.__bases__[0]
+    return cls.__module__, cls.__qualname__
 
 
 def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any]:

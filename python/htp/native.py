@@ -1,8 +1,9 @@
-"""Finds and runs the native programs: htp-opt and htp-trace."""
+"""Finds and runs the native programs: htp-onnx, htp-opt and htp-trace."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import os
 import re
@@ -14,14 +15,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .errors import BadInput, MissingProgram, ProgramFailed
+from .onnxfile import is_mlir
 
 PACKAGE = Path(__file__).resolve().parent
 _Argument = str | os.PathLike[str]
 
 
 def candidates(name: str) -> list[Path]:
-    """Where a program may be, best first: in the wheel, in a source tree's build, on the PATH."""
-    places = [PACKAGE / "bin" / name, PACKAGE.parent.parent / "build" / "bin" / name]
+    """Where a program may be, best first: in the wheel, in that of htp-mlir, in a source tree's build, on
+    the PATH."""
+    places = [
+        PACKAGE / "bin" / name,
+        PACKAGE.parent / "htp_mlir" / "bin" / name,
+        PACKAGE.parent.parent / "build" / "bin" / name,
+    ]
     found = shutil.which(name)
     return places + ([Path(found)] if found else [])
 
@@ -31,10 +38,17 @@ def find(name: str) -> Path:
     for place in candidates(name):
         if place.is_file() and os.access(place, os.X_OK):
             return place
+    wheel = "htp-mlir" if name == "htp-opt" else "htp"
     raise MissingProgram(
         f"{name} was not found beside the package, in a build folder or on the PATH: "
-        "install HTP with 'pip install .', or build it with 'make build'"
+        f"install its wheel ({wheel}), 'pip install .' in a clone, or build it with 'make build'"
     )
+
+
+def program_for(model: _Argument) -> str:
+    """htp-onnx for ONNX: it starts at once, and is in every wheel. htp-opt for MLIR, whose dialects it
+    knows all."""
+    return "htp-opt" if is_mlir(model) else "htp-onnx"
 
 
 def torch_library_folder() -> Path | None:
@@ -46,10 +60,11 @@ def torch_library_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def environment(name: str) -> dict[str, str]:
-    """htp-trace loads the LibTorch of this environment, wherever it was built."""
+def environment() -> dict[str, str]:
+    """htp-trace, which the other programs start themselves, loads the LibTorch of this environment, wherever
+    it was built and wherever torch is installed."""
     env = dict(os.environ)
-    if name == "htp-trace" and (folder := torch_library_folder()):
+    if folder := torch_library_folder():
         before = env.get("LD_LIBRARY_PATH")
         env["LD_LIBRARY_PATH"] = f"{folder}:{before}" if before else str(folder)
     return env
@@ -78,13 +93,19 @@ class Running:
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=environment(name),
+                env=environment(),
             )
         except OSError as error:
-            raise MissingProgram(f"{self.command[0]} does not start: {error.strerror}") from error
+            raise MissingProgram(
+                f"{self.command[0]} does not start: {error.strerror}{_platform(error)}"
+            ) from error
 
     def wait(self, text: bytes | None = None) -> str:
         """Gives the program its input, if it has one; what it printed. Raises where it failed."""
+        return self.read(text).decode("utf-8", "replace")
+
+    def read(self, text: bytes | None = None) -> bytes:
+        """The same as bytes."""
         try:
             out, err = self.process.communicate(text)
         except BaseException:
@@ -95,7 +116,7 @@ class Running:
                 self.name, message(self.name, err, self.process.returncode), self.process.returncode
             )
         self.warnings = err.decode("utf-8", "backslashreplace")
-        return out.decode("utf-8", "replace")
+        return out
 
     def stop(self) -> None:
         self.process.kill()
@@ -173,6 +194,8 @@ def warnings_in(stderr: str) -> list[str]:
 def message(name: str, stderr: bytes, status: int) -> str:
     """A program's own words, without a crash's stack dump."""
     lines = stderr.decode("utf-8", "backslashreplace").splitlines()
+    if any("version `GLIBC" in line for line in lines):
+        return f"{name} does not start: {lines[-1].rpartition(': ')[2]}{_platform(None)}"
     if status == 127 or any("error while loading shared libraries" in line for line in lines):
         return f"{name} does not start: {lines[-1] if lines else 'no message'} (see 'htp doctor')"
     if status < 0:
@@ -180,6 +203,19 @@ def message(name: str, stderr: bytes, status: int) -> str:
         first = next((line for line in lines if line.strip()), "")
         return f"{name} was ended by {reason}" + (f": {first}" if first else "")
     return "\n".join(line for line in lines if line.strip())
+
+
+def _platform(error: OSError | None) -> str:
+    """What this build of HTP is for, where it was installed on something else."""
+    if error is not None and error.errno != errno.ENOEXEC:
+        return ""
+    import platform  # slow to load
+
+    libc = " ".join(part for part in platform.libc_ver() if part) or "an unknown C library"
+    return (
+        "; HTP's wheels are for Linux on x86-64 with glibc 2.34 or newer, and this is "
+        f"{platform.system()} on {platform.machine()} with {libc}: build HTP from its sources here"
+    )
 
 
 def run(name: str, *arguments: _Argument) -> str:

@@ -1,56 +1,39 @@
-"""Reads profiles: how long each node ran, from ONNX Runtime's JSON or a CSV of any other engine."""
+"""Reads profiles: how long each node ran, from ONNX Runtime's JSON, OpenVINO's files, or a CSV of any other engine."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from . import openvino_profiles
 from .errors import BadInput
+from .kernel_times import Kernel, Times, microseconds
 
 _SUFFIX = "_kernel_time"
 
 
-@dataclass
-class Kernel:
-    """One node as an engine ran it. Times are microseconds, over all runs."""
-
-    name: str
-    op_type: str = ""
-    index: str = ""  # the engine's own number: tells nodes of one name apart
-    provider: str = ""
-    microseconds: float = 0.0  # without the nodes in its bodies
-    executions: int = 0
-
-
-@dataclass
-class Times:
-    """What a profile says."""
-
-    kernels: list[Kernel]  # in the order in which they first ran
-    runs: int  # that the times are of
-    model_microseconds: float | None = None  # of these runs, with what lies between the nodes
-    run_microseconds: list[float] = field(default_factory=list)  # of the nodes, of every run
-
-    @property
-    def microseconds(self) -> float:
-        return sum(kernel.microseconds for kernel in self.kernels)
-
-
 def read_times(path: str | os.PathLike[str], warmup: int = 0, *, calm: bool = False) -> Times:
-    """A profile of ONNX Runtime, or a CSV of `name,microseconds`. The first runs are left out, and if
-    they are to be calm, the slower half of the others: where all do the same work, it was disturbed."""
+    """A profile of ONNX Runtime or OpenVINO, or a CSV of `name,microseconds`. Of ONNX Runtime's, the first
+    runs are left out, and if they are to be calm, the slower half of the others: where all do the same
+    work, it was disturbed."""
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+        text = file.read_bytes().decode("utf-8-sig", errors="surrogateescape")
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
     if text.lstrip().startswith(("[", "{")):
         return _of_onnxruntime(text, file, warmup, calm)
+    if warmup:
+        raise BadInput(f"{file} does not tell runs apart: none can be left out for warming up")
+    if text.lstrip().startswith("<"):
+        return openvino_profiles.of_graph(text, file)
+    if openvino_profiles.is_report(text):
+        return openvino_profiles.of_report(text, file)
     return _of_csv(text, file)
 
 
@@ -99,7 +82,7 @@ def times_of(
         of_runs[run] += spent
     fastest = sorted(range(len(spans)), key=lambda run: of_runs[run])
     kept = set(fastest[: (len(spans) + 1) // 2] if calm else fastest)
-    result = Times([], len(kept), run_microseconds=of_runs)
+    result = Times([], len(kept), run_microseconds=of_runs, engine="ONNX Runtime")
     if runs:
         result.model_microseconds = float(sum(spans[run][1] - spans[run][0] for run in kept))
     _add_kernels(result, (item for item in placed if item[2] in kept))
@@ -151,27 +134,31 @@ def _own_times(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], float
 
 def _of_csv(text: str, file: Path) -> Times:
     kernels: dict[str, Kernel] = {}
-    rows = csv.reader(text.splitlines())
-    for row in rows:
-        if not row or not any(cell.strip() for cell in row):
-            continue
-        try:
-            name, spent = row[0], float(row[1])
-        except IndexError:
-            raise BadInput(
-                f"{file}, line {rows.line_num}: expected name,microseconds, found {row[0]!r}"
-            ) from None
-        except ValueError:
-            if rows.line_num == 1:
+    for line, row in _rows(text, file):
+        where = f"{file}, line {line}"
+        if len(row) != 2:
+            hint = "; a name with a comma is put in quotes" if len(row) > 2 else ""
+            raise BadInput(f"{where}: expected name,microseconds, found {','.join(row)!r}{hint}")
+        name, spent = row[0].strip(), row[1].strip()
+        if line == 1 and spent and not any(letter.isdigit() for letter in spent):
+            if spent.lower().lstrip("+-") not in ("nan", "inf", "infinity"):
                 continue  # a heading
-            raise BadInput(
-                f"{file}, line {rows.line_num}: {row[1]!r} is no number of microseconds"
-            ) from None
-        if not 0 <= spent < float("inf"):
-            raise BadInput(f"{file}, line {rows.line_num}: {row[1]!r} is no time")
+        if not name:
+            raise BadInput(f"{where}: {spent!r} has no name")
         kernel = kernels.setdefault(name, Kernel(name))
-        kernel.microseconds += spent
+        kernel.microseconds += microseconds(spent, where)
         kernel.executions += 1
     if not kernels:
         raise BadInput(f"{file} has no times: expected lines of name,microseconds")
     return Times(list(kernels.values()), 1)
+
+
+def _rows(text: str, file: Path) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are not empty, with their numbers."""
+    rows = csv.reader(io.StringIO(text, newline=""))
+    try:
+        for row in rows:
+            if any(cell.strip() for cell in row):
+                yield rows.line_num, row
+    except csv.Error as error:
+        raise BadInput(f"{file}, line {rows.line_num}: {error}") from error

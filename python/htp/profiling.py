@@ -10,22 +10,24 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from . import tagging
 from .errors import BadInput, HTPError, HTPWarning
-from .model import Node, TaggedModel, temporary_folder
+from .kernel_times import Times
+from .model import TaggedModel, temporary_folder
 from .onnxfile import check_tagged, has_functions, is_mlir
-from .profiles import Kernel, Times, read_times
+from .profile_names import Join, Match
+from .profiles import read_times
 from .running import inputs_for, open_session, packages, provider_name, run_session
-from .selecting import names_in_file
 
 FORMAT, VERSION = "htp-profile", 1
-#: A profile of which fewer names are known than this is one of another model.
-_KNOWN_NAMES = 0.5
+#: A profile is one of another model where fewer names are known than the first, or fewer names and less
+#: time than the second: engines add nodes of their own, many but quick.
+_HARDLY, _HALF = 0.1, 0.5
 #: Protobuf files end at 2 GiB; weights of a model that comes near it are written beside it.
 _LARGE = 1 << 30
 
@@ -87,6 +89,7 @@ class Profile:
     model_microseconds: float | None = None  # a run with all that is no node's
     run_microseconds: list[float] = field(default_factory=list)  # node time of every run
     settings: dict[str, Any] = field(default_factory=dict)
+    engine: str = "ONNX Runtime"  # or OpenVINO; "" of a CSV, which does not say it
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -136,6 +139,7 @@ class Profile:
             "version": VERSION,
             "file": self.file,
             "source": self.source,
+            "engine": self.engine,
             "runs": self.runs,
             "settings": self.settings,
             "node_microseconds": self.node_microseconds,
@@ -168,8 +172,9 @@ def profile(
     `dims` for symbolic dimensions. The first `warmup` runs (by default 3) do not count, and of the
     others the faster half: all do the same work, so that other work on the machine made the others
     slower. With `times`, nothing is run: it is a profile that ONNX Runtime wrote (its JSON), of
-    which all runs count, or a CSV of `name,microseconds` of any other engine. What could not be
-    attributed is in `notes`, and issued as warnings (HTPWarning).
+    which all runs count, the graph that OpenVINO executed (XML) or its report of counters, or a CSV of
+    `name,microseconds` of any other engine. What could not be attributed is in `notes`, and issued as
+    warnings (HTPWarning).
     """
     path = tagging.existing(model)
     if is_mlir(path) or path.suffix == ".json":
@@ -226,7 +231,7 @@ def _run(
             )
         progress("tagging what was executed")
         graph = _tagged_graph(executed, path) if executed else tagging.load(path)
-        join = _Join(graph, executed or path)
+        join = Join(graph, executed or path)
         result = _attributed(path, graph, times, join, notes)
     result.source = f"ONNX Runtime {runtime.__version__}"
     if given.guessed:
@@ -290,9 +295,9 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
     times = read_times(times_file, warmup)
     progress(f"reading {path}")
     graph = tagging.load(path)
-    join = _Join(graph, path)
+    join = Join(graph, path)
     notes: list[str] = []
-    if join.unknown(times) and all(kernel.op_type for kernel in times.kernels):
+    if times.engine == "ONNX Runtime" and join.inexact(times):
         try:
             runtime, _ = packages("htp profile")
             with temporary_folder() as folder:
@@ -301,67 +306,32 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
                 _write_graph(options, path, executed)
                 open_session(path, options, "CPUExecutionProvider", runtime)
                 other = _tagged_graph(executed, path)
-                better = _Join(other, executed)
-            if better.unknown(times) < join.unknown(times):
+                better = Join(other, executed)
+            if better.inexact(times) < join.inexact(times):
                 graph, join = other, better
         except HTPError as error:
             notes.append(f"names of optimized nodes are unknown: {error}")
-    unknown = join.unknown(times)
-    if unknown > (1 - _KNOWN_NAMES) * len(times.kernels):
-        raise BadInput(
-            f"{times_file} is a profile of another model: {path} has "
-            f"{len(times.kernels) - unknown} of its {len(times.kernels)} node names"
-        )
+    _check_model(path, times_file, times, join)
     result = _attributed(path, graph, times, join, notes)
     result.source = str(times_file)
     return result
 
 
-class _Join:
-    """Finds the node of a graph that a profile speaks of."""
-
-    def __init__(self, graph: TaggedModel, file: Path) -> None:
-        self.nodes: dict[str, list[Node]] = {}  # by name, in the order of the file
-        self.nameless: dict[str, list[Node]] = {}  # by type
-        names = names_in_file(graph, file)
-        for node in graph.nodes.values():
-            name = names[node.name]
-            (self.nodes.setdefault(name, []) if name else self._of_type(node.op_type)).append(node)
-
-    def _of_type(self, op_type: str) -> list[Node]:
-        return self.nameless.setdefault(op_type, [])
-
-    def unknown(self, times: Times) -> int:
-        """How many names of a profile have no node."""
-        return sum(not nodes for _, nodes in self.joined(times))
-
-    def joined(self, times: Times) -> Iterator[tuple[Kernel, list[Node]]]:
-        """Every kernel with its node: several of a fused name, none where it is unknown. The order of
-        execution is that of the file, which tells nodes of one name, or of none, apart."""
-        seen: dict[str, int] = {}
-
-        def turn(key: str, nodes: list[Node]) -> list[Node]:
-            place = seen.get(key, 0)
-            seen[key] = place + 1
-            return [nodes[min(place, len(nodes) - 1)]]
-
-        for kernel in times.kernels:
-            if nodes := self.nodes.get(kernel.name):
-                yield kernel, turn(kernel.name, nodes)
-            elif kernel.name == f"{kernel.op_type}_{kernel.index}" and (
-                nodes := self.nameless.get(kernel.op_type)
-            ):
-                yield kernel, turn(f"\0{kernel.op_type}", nodes)
-            else:
-                parts = kernel.name.split(" + ") if " + " in kernel.name else []
-                known = [
-                    self.nodes[part.strip()][0] for part in parts if part.strip() in self.nodes
-                ]
-                yield kernel, known
+def _check_model(path: Path, times_file: Path, times: Times, join: Join) -> None:
+    """A profile of another model is refused."""
+    named = [match for match in join.matches(times) if not match.kernel.added]
+    known = [match for match in named if match.nodes and not match.taken]
+    spent, of_known = (sum(m.kernel.microseconds for m in group) for group in (named, known))
+    few = len(known) < _HALF * len(named) and of_known < _HALF * spent
+    if few or not known or len(known) < _HARDLY * len(named):
+        raise BadInput(
+            f"{times_file} is a profile of another model: {path} has "
+            f"{len(known)} of its {len(named)} node names"
+        )
 
 
 def _attributed(
-    path: Path, graph: TaggedModel, times: Times, join: _Join, notes: list[str]
+    path: Path, graph: TaggedModel, times: Times, join: Join, notes: list[str]
 ) -> Profile:
     modules = {m.path: ModuleTime(m.path, m.class_name, m.tag) for m in graph.modules.values()}
     parents = {child: m.path for m in graph.modules.values() for child in m.children}
@@ -376,22 +346,21 @@ def _attributed(
         if times.model_microseconds is None
         else times.model_microseconds / times.runs,
         run_microseconds=times.run_microseconds,
+        engine=times.engine,
         notes=notes,
     )
-    split = 0
-    for kernel, nodes in join.joined(times):
+    matches = list(join.matches(times))
+    for match in matches:
+        kernel, nodes = match.kernel, match.nodes
         spent, calls = kernel.microseconds / times.runs, kernel.executions / times.runs
-        if len(nodes) > 1:
-            split += 1
         if not nodes:
             result.kernels.append(
                 KernelTime(kernel.name, kernel.op_type, None, spent, calls, 0.0, kernel.provider)
             )
         for node in nodes:
-            name = kernel.name if len(nodes) == 1 and " + " not in kernel.name else node.name
             result.kernels.append(
                 KernelTime(
-                    name,
+                    node.name if match.fused else kernel.name,
                     kernel.op_type or node.op_type,
                     node.scope if node.scope in modules else None,
                     spent / len(nodes),
@@ -402,11 +371,7 @@ def _attributed(
                 )
             )
     _add_up(result)
-    if split:
-        notes.append(
-            f"{split} fused name{'s' if split > 1 else ''} (A + B) "
-            f"{'were' if split > 1 else 'was'} split evenly over the parts"
-        )
+    notes += _said(matches)
     if result.attributed < 1:
         lost = [k.name for k in result.slowest(len(result.kernels)) if k.module is None]
         which = f"{len(lost)} nodes, the slowest is" if len(lost) > 1 else "1 node,"
@@ -414,6 +379,27 @@ def _attributed(
             f"{100 * (1 - result.attributed):.1f} % of the node time has no module: {which} {lost[0]!r}"
         )
     return result
+
+
+def _said(matches: Sequence[Match]) -> Iterator[str]:
+    """What was decided about names that the model does not have as they stand."""
+    fused = [match for match in matches if match.fused]
+    if fused:
+        strange = sum(match.strange for match in fused)
+        yield (
+            f"{len(fused)} fused name{'s' if len(fused) > 1 else ''} (A + B) "
+            f"{'were' if len(fused) > 1 else 'was'} split evenly over the parts"
+            + (f" that the model has; it lacks {strange}" if strange else "")
+        )
+    taken = [match for match in matches if match.taken]
+    if taken:
+        whole = sum(match.kernel.microseconds for match in matches) or 1.0
+        share = sum(match.kernel.microseconds for match in taken) / whole
+        yield (
+            f"{len(taken)} node{'s' if len(taken) > 1 else ''} that the model does not have, "
+            f"{100 * share:.1f} % of the node time, count{'' if len(taken) > 1 else 's'} for the modules next to "
+            f"{'them' if len(taken) > 1 else 'it'} that take the results"
+        )
 
 
 def _add_up(result: Profile) -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from .figures import short_costs, unsure
 from .model import TaggedModel
+from .repeats import Repeats
+
+#: Rows of what has no end in a large model.
+_MOST = 50
 
 
 def markdown(model: TaggedModel) -> str:
@@ -29,20 +34,24 @@ def markdown(model: TaggedModel) -> str:
         ),
         "## Modules",
         "The tag of a module is the names from the root to it, with `/` in front of each. *Own* are the "
-        "operations with its tag, *all* includes those of the modules below; constants are left out.",
+        "operations with its tag, *all* includes those of the modules below; constants are left out. Parameters, "
+        "bytes of weights and multiply-adds are with all modules below, and what is shared counts once. Equal "
+        "modules beside each other are one line, with the numbers of each.",
         _table(
-            ("module", "path", "calls", "own", "all"),
+            ("module", "path", "calls", "own", "all", "parameters", "bytes", "multiply-adds"),
             [
                 (
-                    _code(branch.replace(" ", "\u00a0") + m.tag.rpartition("/")[2]),
-                    _code(m.path),
-                    m.calls,
-                    model.tag_counts.get(m.tag, 0),
-                    m.total_nodes,
+                    _code(branch.replace(" ", "\u00a0") + layers.short_tag),
+                    _code(layers.names("")),
+                    layers.first.calls,
+                    model.tag_counts.get(layers.first.tag, 0),
+                    layers.first.total_nodes,
+                    *short_costs(model.figures.modules[layers.first.path]),
                 )
-                for branch, _, m in model.branches(torch_nn=False)
+                for branch, _, layers in Repeats(model).tree(torch_nn=False)
             ],
         ),
+        *[f"Not counted: {_text(note)}." for note in model.figures.notes],
         *_functions(model),
         "## Evidence",
         _table(
@@ -69,17 +78,25 @@ def _functions(model: TaggedModel) -> list[str]:
     if not functions:
         return []
     rows = [
-        (_code(name), len(f["calls"]), ", ".join(_code(call["scope"]) for call in f["calls"]))
+        (_code(name), len(f["calls"]), _some([_code(call["scope"]) for call in f["calls"]]))
         for name, f in functions.items()
     ]
     return ["## Functions", _table(("function", "calls", "modules"), rows)]
 
 
+def _some(items: Sequence[str], most: int = 4) -> str:
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
 def _decisions(model: TaggedModel) -> str:
-    decided = [node for node in model.nodes.values() if node.contexts and not node.is_constant]
+    """What is unsure or had several contexts, the least sure first."""
+    open_ones = unsure(model)
+    others = [n for n in model.nodes.values() if n.contexts and not n.is_constant]
+    decided = list({node.name: node for node in [*open_ones, *others]}.values())
     if not decided:
         return "No operation had more than one context."
-    return _table(
+    table = _table(
         ("operation", "tag", "evidence", "confidence", "also", "reason"),
         [
             (
@@ -87,12 +104,16 @@ def _decisions(model: TaggedModel) -> str:
                 _code(node.tag),
                 _text(node.evidence),
                 f"{node.confidence:.2f}",
-                ", ".join(dict.fromkeys(_code(c.tag) for c in node.contexts)),
+                _some(list(dict.fromkeys(_code(c.tag) for c in node.contexts))),
                 _text(node.reason),
             )
-            for node in decided
+            for node in decided[:_MOST]
         ],
     )
+    if len(decided) <= _MOST:
+        return table
+    rest = len(decided) - _MOST
+    return f"{table}\n\n… and {rest} more: `htp analyze --show-resolution-details` lists all."
 
 
 def _text(value: object) -> str:
@@ -117,4 +138,4 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return text.removesuffix(" %").replace(".", "", 1).isdigit()
+    return text.removeprefix("≥ ").rstrip(" %kMGT").replace(".", "", 1).isdigit()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import torchfeatures
 from .errors import BadInput, HTPError, HTPWarning, MissingPackage
 
 
@@ -37,6 +38,7 @@ def load_source(
     config of the model. With `cache` a decoder's call is its second step: one more token, with the
     cache that the first step gave.
     """
+    torchfeatures.check_version()
     try:
         import torch
     except ImportError:

@@ -1,22 +1,25 @@
-"""Tags ONNX files with the native programs, and reads tags back."""
+"""Tags ONNX models with the native programs, and reads tags back."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from . import native
-from .errors import BadInput
 from .files import Outputs
-from .model import TaggedModel, read_metadata, temporary_folder
+from .holding import Held, StrPath, existing, held, held_trace, kept
+from .model import TaggedModel, read_metadata
 from .notices import Notices
 from .onnxfile import check_tagged
 
-StrPath = str | os.PathLike[str]
-TagStorage = Literal["metadata", "attribute", "none"]
+if TYPE_CHECKING:
+    from .recording import Trace
+
+_Model = TypeVar("_Model")
+TagStorage = Literal["metadata", "compact", "attribute", "none"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class SideFiles:
     graphml: bool = False
 
     def paths(self, model: Path) -> dict[str, Path]:
-        """Each file by htp-opt's option for it."""
+        """Each file by the program's option for it."""
         wanted = {
             "dag-json": (self.dag, ".dag.json"),
             "op-metadata": (self.metadata, ".ops.json"),
@@ -39,15 +42,6 @@ class SideFiles:
             for option, (chosen, suffix) in wanted.items()
             if chosen
         }
-
-
-def existing(path: StrPath) -> Path:
-    file = Path(path)
-    if file.is_dir():
-        raise BadInput(f"{file} is a folder, expected a file")
-    if not file.exists():
-        raise BadInput(f"{file}: no such file")
-    return file
 
 
 def read_input(path: StrPath) -> list[str]:
@@ -62,72 +56,144 @@ def write(
     target: Path,
     outputs: Outputs,
     sides: SideFiles,
-    program: native.Standby | None = None,
+    program: native.Standby,
     notices: Notices | None = None,
 ) -> TaggedModel:
-    """Runs htp-opt into `outputs`; the files get their names when the caller's block ends."""
+    """Runs the native program into `outputs`; the files get their names when the caller's block ends."""
     paths = sides.paths(target)
     outputs.add(*paths.values())
     metadata = outputs.folder / target.with_suffix(".ops.json").name
     options = [f"--{option}={outputs[path]}" for option, path in paths.items()]
     if not sides.metadata:
         options.append(f"--op-metadata={metadata}")
-    with program or native.Standby("htp-opt") as program:
+    with program:
         program.run(*source, "-o", outputs[target], *options)
         if notices:
             notices.add(program.warnings)
     return TaggedModel(target, metadata.read_bytes())
 
 
+class TagOptions(TypedDict, total=False):
+    """The options of `tag`."""
+
+    trace: StrPath | Trace | Mapping[str, Any] | None
+    reference: Any
+    overrides: StrPath | None
+    policy: StrPath | None
+    force: bool
+    tag_storage: TagStorage
+    dag: bool
+    graphml: bool
+
+
+@overload
 def tag(
-    model: StrPath,
+    model: StrPath | TaggedModel, output: StrPath | None = None, **options: Unpack[TagOptions]
+) -> TaggedModel: ...
+
+
+@overload
+def tag(model: Any, output: StrPath, **options: Unpack[TagOptions]) -> TaggedModel: ...
+
+
+@overload
+def tag(model: _Model, output: None = None, **options: Unpack[TagOptions]) -> _Model: ...
+
+
+def tag(
+    model: Any,
     output: StrPath | None = None,
     *,
-    trace: StrPath | None = None,
-    reference: StrPath | None = None,
+    trace: StrPath | Trace | Mapping[str, Any] | None = None,
+    reference: Any = None,
     overrides: StrPath | None = None,
     policy: StrPath | None = None,
     force: bool = False,
     tag_storage: TagStorage = "metadata",
     dag: bool = True,
     graphml: bool = False,
-) -> TaggedModel:
-    """Tags an ONNX file.
+) -> Any:
+    """Tags an ONNX model: a path, bytes, an onnx.ModelProto, an onnx_ir.Model or a torch.onnx.ONNXProgram.
 
-    `trace` is a trace.json, a `.pt` or a `.pt2` archive of the PyTorch model; `reference` is the
-    same model, tagged before an optimizer ran. One that is of another model is refused; `force` goes
-    on with a warning. `overrides` (name of a node, or of a value that it makes, to module) and
-    `policy` (rules for conflicts) are JSON files. Writes `output` (by default NAME.tagged.onnx) and
-    its DAG and operation metadata beside it.
+    Of a path, `output` (by default NAME.tagged.onnx) is written with its DAG and operation metadata
+    beside it, and a TaggedModel comes back. What is held in memory comes back as what it was, with its
+    tags, and nothing is written, unless `output` says where.
+
+    `trace` is a trace.json, a `.pt` or a `.pt2` archive of the PyTorch model, or what `htp.trace` gave; an
+    ONNXProgram brings its own. `reference` is the same model, tagged before an optimizer ran. One that
+    is of another model is refused; `force` goes on with a warning. `overrides` (name of a node, or of a
+    value that it makes, to module) and `policy` (rules for conflicts) are JSON files.
     """
-    source = existing(model)
-    target = Path(output) if output else source.with_suffix(".tagged.onnx")
-    options = [
-        f"{name}={native.quoted(existing(path))}"
-        for name, path in (
-            ("trace", trace),
-            ("reference", reference),
-            ("overrides", overrides),
-            ("policy", policy),
+    sides = SideFiles(dag=dag, graphml=graphml)
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(held(model))
+        if source.kind == "program" and trace is None and reference is None:
+            trace = _own_trace(model)
+        given = (
+            ("trace", stack.enter_context(held_trace(trace))),
+            ("reference", stack.enter_context(held(reference)).path if reference else None),
+            ("overrides", existing(overrides) if overrides else None),
+            ("policy", existing(policy) if policy else None),
         )
-        if path
-    ]
-    if force:
-        options.append("force")
-    command = [str(source), tag_option(options), *storage_options(tag_storage)]
-    return _written(command, target, SideFiles(dag=dag, graphml=graphml))
+        options = [f"{name}={native.quoted(path)}" for name, path in given if path]
+        if force:
+            options.append("force")
+        flags = [tag_option(options), *storage_options(tag_storage)]
+        return _made(source, flags, output, ".tagged.onnx", sides)
 
 
-def _written(command: Sequence[str], target: Path, sides: SideFiles) -> TaggedModel:
-    """Runs htp-opt, and says what it warned of and which files were there before."""
+def apply_overrides(model: StrPath, overrides: StrPath) -> TaggedModel:
+    """Corrects the tags of a tagged file in its place, and the files that lie beside it."""
+    file = existing(model)
+    read_input(file)
+    paths = SideFiles(graphml=True).paths(file)
+    sides = SideFiles(*(paths[name].exists() for name in ("dag-json", "op-metadata", "graphml")))
+    options = [f"overrides={native.quoted(existing(overrides))}"]
+    with held(file) as source:
+        corrected: TaggedModel = _made(source, [tag_option(options)], file, ".onnx", sides)
+        return corrected
+
+
+def _own_trace(program: Any) -> dict[str, Any] | None:
+    """The trace that a torch.onnx.ONNXProgram holds."""
+    if program.exported_program is None:
+        return None
+    from .archives import read_exported
+
+    return read_exported(program.exported_program)
+
+
+def _made(
+    source: Held, flags: Sequence[str], output: StrPath | None, suffix: str, sides: SideFiles
+) -> Any:
+    """Runs the native program on a model, and says what it warned of and which files were there
+    before. Gives back a TaggedModel where files were asked for, else what was given."""
+    in_memory = output is None and not source.is_file
+    target = Path(output) if output is not None else source.path.with_suffix(suffix)
     notices = Notices()
     try:
         with Outputs(target) as outputs:
-            tagged = write(command, target, outputs, sides, notices=notices)
+            command = [str(source.path), *flags, *data_options(source.path, target)]
+            program = native.Standby(native.program_for(source.path))
+            if in_memory:
+                with program:
+                    program.run(*command, "-o", outputs[target])
+                notices.add(program.warnings)
+            else:
+                tagged = write(command, target, outputs, sides, program, notices)
+                outputs.add_data(target.with_suffix(".ops.json"))
+        if in_memory:
+            return source.returned(target)
     finally:
         notices.issue(stacklevel=3)
     tagged.warnings, tagged.replaced = notices.texts, outputs.replaced
     return tagged
+
+
+def data_options(source: Path, target: Path) -> list[str]:
+    """A model that is written beside another one shares its external data: no copy is needed."""
+    same = source.parent.resolve() == target.parent.resolve()
+    return ["--external-data=link"] if same else []
 
 
 def tag_option(options: Sequence[str]) -> str:
@@ -139,21 +205,47 @@ def storage_options(storage: TagStorage) -> list[str]:
 
 
 def outline(
-    model: StrPath, output: StrPath | None = None, *, options: Sequence[str] = (), dag: bool = False
-) -> TaggedModel:
-    """Turns a tagged model into one with a function for every module, equal ones shared."""
-    source = existing(model)
-    target = Path(output) if output else source.with_suffix(".outlined.onnx")
+    model: Any,
+    output: StrPath | None = None,
+    *,
+    classes: Sequence[str] = (),
+    modules: Sequence[str] = (),
+    max_depth: int | None = None,
+    dag: bool = False,
+) -> Any:
+    """Turns a tagged model into one with a function for every module, equal ones shared; with `classes`
+    or `modules` for these alone, nested at most `max_depth` deep. Takes and gives back what `tag` does.
+    """
+    options = [
+        f"{name}={','.join(v)}" for name, v in (("classes", classes), ("modules", modules)) if v
+    ]
+    if max_depth is not None:
+        options.append(f"max-depth={max_depth}")
     flag = f"--htp-outline={' '.join(options)}" if options else "--htp-outline"
-    return _written([*read_input(source), flag], target, SideFiles(dag=dag, metadata=False))
+    with held(model) as source:
+        read_input(source.path)
+        return _made(source, [flag], output, ".outlined.onnx", SideFiles(dag=dag, metadata=False))
 
 
-def load(path: StrPath) -> TaggedModel:
-    """Reads a tagged model, or the operation metadata (.ops.json) of one. Needs no torch, no onnx."""
-    file = existing(path)
+def extract(model: Any, module: str, output: StrPath | None = None) -> Any:
+    """One module, by its path or its tag, as a model of its own. Of a path, `output` (by default
+    NAME.MODULE.onnx) is written, and its path comes back; what is held in memory comes back as what it
+    was, unless `output` says where to write it."""
+    with held(model) as source:
+        tagged = load(source.path)
+        written = tagged.extract(module, output)
+        return written if source.is_file or output is not None else source.returned(written)
+
+
+def load(model: Any, *, nodes: bool = True) -> TaggedModel:
+    """Reads a tagged model: a path, the operation metadata (.ops.json) of one, or what `tag` takes. Of a
+    path, needs no torch, no onnx. Without `nodes`, modules and statistics are all that it has: of a large
+    model that is much less to read."""
+    file, folder = kept(model)
     if file.suffix == ".json":
         return TaggedModel(file, read_metadata(file))
-    with temporary_folder() as folder:
-        metadata = Path(folder) / "ops.json"
-        native.run("htp-opt", *read_input(file), f"--op-metadata={metadata}")
-        return TaggedModel(file, read_metadata(metadata))
+    metadata = "--op-metadata" if nodes else "--module-metadata"
+    running = native.Running(native.program_for(file), [*read_input(file), metadata])
+    tagged = TaggedModel(file, running.read())
+    tagged.folder = folder
+    return tagged

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from . import torchfeatures
 from .modules import describe_modules, describe_tensor, document, memory
 
 #: What stands for a value of the graph: a dict as in trace.json, or the items of a list or tuple.
@@ -56,7 +57,10 @@ def observed(
     captured: Callable[[Callable[[], dict[str, Any]]], None],
 ) -> Iterator[None]:
     """Inside, an export of `model` with the TorchScript-based exporter gives what reads its trace to
-    `captured`, before it is translated."""
+    `captured`, before it is translated; where this PyTorch shows its graph to nobody, it does not."""
+    if not torchfeatures.exporter_graph():
+        yield
+        return
     original = torch._C._create_graph_by_tracing
 
     def create(function: Callable[..., Any], inputs: Any, *rest: Any) -> Any:
@@ -104,30 +108,25 @@ class _Names(dict[torch.nn.Module, str]):
 # --- the graph -----------------------------------------------------------------------------------
 
 
-class _Reader:
-    """Walks the graph and writes its operations down."""
+class GraphReader:
+    """Walks a graph and writes its operations down. How a graph says which module runs, and what is no
+    operation beside that, is for the classes below to know."""
 
-    def __init__(self, model: torch.nn.Module, names: _Names) -> None:
-        self.modules, self.parameters = describe_modules(model)
-        self.entry = dict(zip(model.modules(), self.modules, strict=True))
-        self.names = names
-        self.running = iter(names.asked)  # the modules in the order of their calls
+    def __init__(self, modules: list[dict[str, Any]], parameters: dict[Any, str]) -> None:
+        self.modules, self.parameters = modules, parameters
         self.things: dict[int, Thing] = {}
         self.ops: list[dict[str, Any]] = []
         self.module, self.call = "", 0
         self.constants = self.values = 0
         self.kept: list[torch.Tensor] = []  # so that no other tensor gets their memory
 
-    def read(self, graph: Any, tensors: Any, names: list[str], results: Any) -> dict[str, Any]:
-        """`tensors` are the arguments of the graph: of those with names the model's caller decides."""
-        inputs = []
-        for place, (value, tensor) in enumerate(zip(graph.inputs(), tensors, strict=True)):
-            if place < len(names):
-                inputs.append({"name": names[place], **self.make(value)})
-            else:
-                self.things[value.unique()] = self.tensor(tensor)
-        self.walk(graph.nodes())
-        outputs = [self.argument(self.things[value.unique()]) for value in results]
+    def special(self, node: Any, kind: str) -> bool:
+        """Whether the node is what only this kind of graph has; if so, it was read."""
+        raise NotImplementedError
+
+    def document(
+        self, inputs: list[dict[str, Any]], outputs: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         return document("torchscript", self.modules, inputs, outputs, _live(self.ops, outputs))
 
     def walk(self, nodes: Any) -> None:
@@ -136,8 +135,8 @@ class _Reader:
             if kind == "prim::Constant":
                 value = node.output()
                 self.things[value.unique()] = self.constant(value.toIValue())
-            elif kind == _CALL:
-                self.enter(node)
+            elif self.special(node, kind):
+                continue
             elif kind in _WIRES:
                 self.things[node.output().unique()] = self.thing(node.inputsAt(0))
             elif kind in _TRANSPARENT and self.passes_on(node, kind):
@@ -145,17 +144,13 @@ class _Reader:
             else:
                 self.add(node, kind)
 
-    def enter(self, node: Any) -> None:
-        """A call of a module."""
-        module = next(self.running, None)
-        scope = node.s("scope")
-        if module is None or scope != self.names[module]:
-            raise RuntimeError(f"the trace calls {scope!r}, the model {type(module).__name__}")
-        entry, around = self.entry[module], (self.module, self.call)
+    @contextlib.contextmanager
+    def running(self, entry: dict[str, Any]) -> Iterator[None]:
+        """Inside, operations are of one more call of a module."""
+        around = self.module, self.call
         self.module, self.call = entry["path"], entry["calls"]
         entry["calls"] += 1
-        for block in node.blocks():
-            self.walk(block.nodes())
+        yield
         self.module, self.call = around
 
     def add(self, node: Any, kind: str) -> None:
@@ -164,8 +159,8 @@ class _Reader:
             "kind": kind,
             "module": self.module,
             "call": self.call,
-            "inputs": [self.argument(self.thing(value)) for value in _inputs(node)],
-            "outputs": [self.make(value) for value in _outputs(node)],
+            "inputs": [self.argument(self.thing(value)) for value in inputs_of(node)],
+            "outputs": [self.make(value) for value in outputs_of(node)],
         }
         if source := _source(node):
             op["source"] = source
@@ -190,7 +185,7 @@ class _Reader:
             return self.calls(node)
         if kind in _BRANCHES:
             return self.branches(node, kind)
-        inputs = [self.thing(value) for value in _inputs(node)]
+        inputs = [self.thing(value) for value in inputs_of(node)]
         outputs: list[Thing]
         if kind in ("prim::ListConstruct", "prim::TupleConstruct"):
             outputs = [inputs]
@@ -204,25 +199,25 @@ class _Reader:
             if not isinstance(inputs[0], list) or not isinstance(index, int):
                 return False
             outputs = [inputs[0][index]]
-        self.things.update(zip((value.unique() for value in _outputs(node)), outputs))
+        self.things.update(zip((value.unique() for value in outputs_of(node)), outputs))
         return True
 
     def calls(self, node: Any) -> bool:
         """A call of a scripted function is what the function does."""
-        called, *arguments = _inputs(node)
-        function = torch.jit._state._python_cu.find_function(str(called.type()))
+        called, *arguments = inputs_of(node)
+        function = torchfeatures.scripted_function(str(called.type()))
         if function is None:
             return False
         around, outer = self.things, [self.thing(value) for value in arguments]
         self.things = {v.unique(): thing for v, thing in zip(function.graph.inputs(), outer)}
         self.walk(function.graph.nodes())
         results = [self.thing(value) for value in function.graph.outputs()]
-        self.things = around | {v.unique(): thing for v, thing in zip(_outputs(node), results)}
+        self.things = around | {v.unique(): thing for v, thing in zip(outputs_of(node), results)}
         return True
 
     def branches(self, node: Any, kind: str) -> bool:
         """A branch on what the trace fixes (`if mask is None`) is the body that is taken."""
-        inputs = [self.thing(value) for value in _inputs(node)]
+        inputs = [self.thing(value) for value in inputs_of(node)]
         if kind != "prim::If":
             if inputs[1] != _NONE:
                 return False
@@ -233,7 +228,7 @@ class _Reader:
             return False
         taken = list(node.blocks())[0 if inputs[0]["constant"] else 1]
         self.walk(taken.nodes())
-        for value, result in zip(_outputs(node), taken.outputs()):
+        for value, result in zip(outputs_of(node), taken.outputs()):
             self.things[value.unique()] = self.thing(result)
         return True
 
@@ -283,14 +278,47 @@ class _Reader:
         return dict(thing)
 
 
+class _Reader(GraphReader):
+    """The graph of the TorchScript exporter, in which a call of a module is a block."""
+
+    def __init__(self, model: torch.nn.Module, names: _Names) -> None:
+        super().__init__(*describe_modules(model))
+        self.entry = dict(zip(model.modules(), self.modules, strict=True))
+        self.names = names
+        self.asked = iter(names.asked)  # the modules in the order of their calls
+
+    def read(self, graph: Any, tensors: Any, names: list[str], results: Any) -> dict[str, Any]:
+        """`tensors` are the arguments of the graph: of those with names the model's caller decides."""
+        inputs = []
+        for place, (value, tensor) in enumerate(zip(graph.inputs(), tensors, strict=True)):
+            if place < len(names):
+                inputs.append({"name": names[place], **self.make(value)})
+            else:
+                self.things[value.unique()] = self.tensor(tensor)
+        self.walk(graph.nodes())
+        return self.document(inputs, [self.argument(self.things[v.unique()]) for v in results])
+
+    def special(self, node: Any, kind: str) -> bool:
+        if kind != _CALL:
+            return False
+        module = next(self.asked, None)
+        scope = node.s("scope")
+        if module is None or scope != self.names[module]:
+            raise RuntimeError(f"the trace calls {scope!r}, the model {type(module).__name__}")
+        with self.running(self.entry[module]):
+            for block in node.blocks():
+                self.walk(block.nodes())
+        return True
+
+
 # An iterator of PyTorch's takes ten times as long.
 
 
-def _inputs(node: Any) -> list[Any]:
+def inputs_of(node: Any) -> list[Any]:
     return [node.inputsAt(i) for i in range(node.inputsSize())]
 
 
-def _outputs(node: Any) -> list[Any]:
+def outputs_of(node: Any) -> list[Any]:
     return [node.outputsAt(i) for i in range(node.outputsSize())]
 
 

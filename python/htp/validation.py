@@ -13,9 +13,10 @@ from typing import Any
 
 from . import native
 from .errors import HTPError, MissingPackage, NotTagged, ProgramFailed
+from .holding import held
 from .model import TaggedModel
 from .onnxfile import has_functions, is_mlir, raw_nodes
-from .tagging import existing, load, read_input
+from .tagging import load, read_input
 
 #: Problems of one kind that are written out; the rest is counted.
 SHOWN = 20
@@ -36,11 +37,17 @@ class Check:
         return {"check": self.name, "state": state, "problems": self.problems, "why": self.skipped}
 
 
-def validate(
-    path: str | os.PathLike[str], *, contamination: bool = False, numeric: str | None = None
-) -> list[Check]:
-    """All checks of a model. `numeric` is the model to compare outputs with, in ONNX Runtime."""
-    file = existing(path)
+def validate(model: Any, *, contamination: bool = False, numeric: Any = None) -> list[Check]:
+    """All checks of a model: a path, or what `htp.tag` takes. `numeric` is the model to compare outputs
+    with, in ONNX Runtime."""
+    with held(model) as source:
+        if not numeric:
+            return _checks(source.path, contamination, None)
+        with held(numeric) as other:
+            return _checks(source.path, contamination, other.path)
+
+
+def _checks(file: Path, contamination: bool, numeric: Path | None) -> list[Check]:
     checks = [_onnx(file)]
     try:
         model = load(file)
@@ -51,7 +58,7 @@ def validate(
     with _flat(file) as flat:
         checks += [_tags(flat, model), *_verify(flat, contamination)]
     if numeric:
-        checks.append(_numeric(file, Path(numeric), model))
+        checks.append(_numeric(file, numeric, model))
     return checks
 
 
@@ -63,7 +70,7 @@ def _flat(file: Path) -> Iterator[Path]:
         yield file
         return
     with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".onnx") as flat:
-        native.run("htp-opt", file, "--htp-inline", "-o", flat.name)
+        native.run("htp-onnx", file, "--htp-inline", "-o", flat.name)
         yield Path(flat.name)
 
 
@@ -119,7 +126,7 @@ def _verify(file: Path, contamination: bool) -> list[Check]:
     """What htp-opt finds wrong: errors, and as warnings the operations of another layer."""
     checks = [Check("tree"), *([Check("contamination")] if contamination else [])]
     verifying = native.Running(
-        "htp-opt", [*read_input(file), "--htp-verify-tags", "-o", os.devnull]
+        native.program_for(file), [*read_input(file), "--htp-verify-tags", "-o", os.devnull]
     )
     try:
         verifying.wait()
@@ -153,7 +160,7 @@ def _numeric(file: Path, reference: Path, model: TaggedModel) -> Check:
     try:
         sessions = [
             onnxruntime.InferenceSession(str(f), providers=["CPUExecutionProvider"])
-            for f in (existing(reference), file)
+            for f in (reference, file)
         ]
         feeds = _feeds(sessions[0], numpy)
         wanted, found = (session.run(None, feeds) for session in sessions)

@@ -61,3 +61,12 @@ def run_htp():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tagged model of 26,000 operations, as large ones have."""
+    import synthetic
+
+    folder = tmp_path_factory.mktemp("thousands")
+    return synthetic.write(folder / "thousands.onnx", blocks=26, experts=65, ops=10)

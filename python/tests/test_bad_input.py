@@ -211,7 +211,7 @@ def test_a_missing_program(source, names, tmp_path, capsys, monkeypatch):
     one_error(capsys, "htp-onnx was not found", "pip install .", "make build")
     for command in (["analyze", str(names)], ["tag", str(names)], ["validate", str(names)]):
         assert main(command) == 1
-        assert "htp-opt was not found" in capsys.readouterr().err
+        assert "htp-onnx was not found" in capsys.readouterr().err
 
 
 # --- models without tags, and files that are none ------------------------------------------------

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -33,7 +34,17 @@ def named(model, name):
 
 # --- usage ---------------------------------------------------------------------------------------
 
-COMMANDS = ["export", "tag", "outline", "extract", "analyze", "validate", "compare", "doctor"]
+COMMANDS = [
+    "export",
+    "tag",
+    "outline",
+    "extract",
+    "analyze",
+    "validate",
+    "compare",
+    "doctor",
+    "view",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -82,7 +93,9 @@ def test_analyze(net, capsys):
     assert "5 nodes (1 constant)" in shown
     assert "100.0 % tagged" in shown
     rows = [line.split() for line in shown.splitlines()]
-    assert ["├─", "Block.0", "layers.0", "1", "2", "2"] in rows, "its own, torch.nn's included"
+    assert ["├─", "Block.0", "layers.0", "1", "2", "2", "16", "64", "64"] in rows, (
+        "its own, torch.nn's included"
+    )
 
 
 def test_analyze_json_and_filter(net, capsys):
@@ -223,15 +236,16 @@ def test_export_of_a_file(tmp_path, capsys):
     target = tmp_path / "plain.onnx"
     status = main(
         ["export", str(ROOT / "examples/plain.py"), "-o", str(target), "--json", "--report"]
-        + ["--exporter", "torchscript", "--graphml", "--dynamic", "--opset", "18"]
+        + ["--exporter", "torchscript", "--graphml", "--dynamic", "--opset", "18", "--page"]
     )
     result = json.loads(capsys.readouterr().out)
     assert status == 0 and result["statistics"]["coverage"] == 1
     suffixes = {file.removeprefix(str(tmp_path / "plain")) for file in result["files"]}
-    assert suffixes == {".onnx", ".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md"}
+    sides = {".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md", ".html"}
+    assert suffixes == {".onnx", *sides}
     model = onnx.load(target)
     assert next(o.version for o in model.opset_import if not o.domain) == 18
-    assert "Block.1` | `blocks.1` | 1 |" in target.with_suffix(".report.md").read_text()
+    assert "2 × Block` | `blocks.1 … 2` | 1 |" in target.with_suffix(".report.md").read_text()
 
 
 def test_export_with_input_specs(tmp_path, capsys):
@@ -355,7 +369,26 @@ def test_doctor(capsys):
 def test_doctor_without_programs(capsys, monkeypatch):
     monkeypatch.setattr(htp.native, "candidates", lambda name: [])
     assert main(["doctor"]) == 1
-    assert "htp-opt was not found" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "htp-onnx was not found" in shown and "pip install htp-mlir" in shown
+
+
+def test_a_wheel_for_another_platform(tmp_path, net, capsys, monkeypatch):
+    program = tmp_path / "htp-onnx"
+    header = bytearray(Path("/bin/true").read_bytes()[:4096])
+    header[18:20] = b"\xb7\x00"  # e_machine: AArch64
+    program.write_bytes(header)
+    program.chmod(0o755)
+    monkeypatch.setattr(htp.native, "candidates", lambda name: [program])
+    assert main(["analyze", str(net)]) == 1
+    shown = capsys.readouterr().err
+    assert "Exec format error; HTP's wheels are for Linux on x86-64 with glibc 2.34 or" in shown
+    program.write_text(
+        '#!/bin/sh\necho "$0: /lib/libc.so.6: version \\`GLIBC_2.34\' not found (required by $0)" >&2; exit 1\n'
+    )
+    assert main(["analyze", str(net)]) == 1
+    shown = capsys.readouterr().err
+    assert "version `GLIBC_2.34' not found" in shown and "build HTP from its sources" in shown
 
 
 def test_a_program_that_does_not_start(tmp_path, net, capsys, monkeypatch):

@@ -113,7 +113,7 @@ def test_what_cannot_be_compared_is_said(models, capsys):
     [
         ([], "compare MODEL with OTHER"),
         (["--only", "colour", "--baseline", "x"], "no such file"),
-        (["MODEL", "--only", "colour"], "--only names 'colour', expected some of modules"),
+        (["MODEL", "--only", "colour"], "only names 'colour', expected some of modules"),
     ],
 )
 def test_bad_usage(models, arguments, message, capsys):

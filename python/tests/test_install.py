@@ -56,6 +56,9 @@ def test_without_any_extra(environment, tmp_path, net):
     for program in ("htp-opt", "htp-onnx"):
         assert f"site-packages/htp/bin/{program}" in doctor.stdout, "it comes from the wheel"
     assert "Block.0" in run(environment / "htp", "analyze", net).stdout
+    viewed = run(environment / "htp", "view", net, "-o", tmp_path / "net.html")
+    assert viewed.returncode == 0, viewed.stderr
+    assert '"htp-view"' in (tmp_path / "net.html").read_text(), "the wheel carries the page"
     missing = run(environment / "htp", "export", ROOT / "examples/plain.py", cwd=tmp_path)
     assert missing.returncode == 1 and "pip install 'htp[torch]'" in missing.stderr
 

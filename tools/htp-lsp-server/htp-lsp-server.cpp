@@ -3,6 +3,7 @@
 // htp-lsp-server: MLIR's language server with the ONNX and HTP dialects.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 
 #include "mlir/InitAllDialects.h"
@@ -14,5 +15,6 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
+  htp::registerTransformDialectExtension(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

@@ -3,6 +3,7 @@
 // htp-opt: MLIR's optimizer driver with the ONNX and HTP dialects, for ONNX
 // files as well as MLIR.
 
+#include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Tools/HtpOpt/InitAll.h"
 
@@ -16,5 +17,6 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   htp::registerAll(registry);
+  htp::registerTransformDialectExtension(registry);
   return htp::optMain(argc, argv, registry);
 }

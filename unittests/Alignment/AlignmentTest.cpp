@@ -2,7 +2,7 @@
 
 #include "AlignmentModel.h"
 
-#include "HTP/Alignment/Confidence.h"
+#include "HTP/Alignment/Alignment.h"
 #include "HTP/Alignment/Emission.h"
 
 #include "gtest/gtest.h"
@@ -365,18 +365,6 @@ TEST(Alignment, ContentsThatNobodyKnows) {
   EXPECT_EQ(result.parametersFound, 0u);
   for (auto [index, node] : llvm::enumerate(result.nodes))
     EXPECT_EQ(node.best.module, int32_t(index / 2 + 1));
-}
-
-TEST(Confidence, FewerFlagsMoreTrust) {
-  AlignedNode node;
-  double none = alignedConfidence(node);
-  node.flags.edge = true;
-  double one = alignedConfidence(node);
-  node.flags.kind = true;
-  double two = alignedConfidence(node);
-  EXPECT_GT(none, one);
-  EXPECT_GT(one, two);
-  EXPECT_GT(two, 0);
 }
 
 } // namespace

@@ -172,6 +172,15 @@ TEST(Scopes, SourceLines) {
   ASSERT_TRUE(line);
   EXPECT_EQ(line->file, "b/c.py");
   EXPECT_EQ(line->line, 12u);
+  // A line of PyTorch's own says little; where there is no other, it is all.
+  line = lastSourceLine("File \"b.py\", line 4, in forward\n  self.fc(x)\n"
+                        "  File \"/x/torch/nn/linear.py\", line 9, in f\n");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->file, "b.py");
+  line = lastSourceLine("File \"/x/torch/a.py\", line 1, in f\n"
+                        "  File \"/x/torch/b.py\", line 2, in f\n");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->file, "/x/torch/b.py");
   EXPECT_FALSE(lastSourceLine("no trace"));
   EXPECT_FALSE(lastSourceLine("File \"a.py\", line x"));
 }

@@ -52,6 +52,27 @@ protected:
   SmallString<128> root;
 };
 
+/// snapshots/model.onnx -> ../blobs/a, snapshots/data -> ../blobs/b: the cache
+/// of a model hub. A link to anywhere else is refused as ever.
+TEST_F(ExternalDataTest, AModelThatIsALinkBringsItsData) {
+  ASSERT_FALSE(sys::fs::create_directories(root + "/blobs"));
+  ASSERT_FALSE(sys::fs::create_directories(root + "/snapshots"));
+  write("/blobs/a", "model");
+  write("/blobs/b", "data");
+  std::string model = (root + "/snapshots/model.onnx").str();
+  ASSERT_FALSE(sys::fs::create_link("../blobs/a", model));
+  ASSERT_FALSE(sys::fs::create_link("../blobs/b", root + "/snapshots/data"));
+  ASSERT_FALSE(sys::fs::create_link("../secret", root + "/snapshots/outer"));
+  ExternalData data((root + "/snapshots").str(), model);
+  auto resolves = [](ExternalData &data, StringRef location) {
+    return !errorToBool(data.resolve(location).takeError());
+  };
+  EXPECT_TRUE(resolves(data, "data"));
+  EXPECT_FALSE(resolves(data, "outer"));
+  ExternalData alone((root + "/snapshots").str());
+  EXPECT_FALSE(resolves(alone, "data"));
+}
+
 TEST_F(ExternalDataTest, Ranges) {
   EXPECT_EQ(bytes("w.bin"), "0123456789abcdef");
   EXPECT_EQ(bytes("w.bin", "4", "3"), "456");

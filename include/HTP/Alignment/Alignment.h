@@ -54,8 +54,7 @@ struct Program {
   bool sameNames = false;
 };
 
-/// What speaks against an answer; how many of these a node has is what its
-/// confidence rests on (see Confidence.h).
+/// What speaks against an answer.
 struct RedFlags {
   /// A producer or consumer was placed where the program has no such edge.
   bool edge = false;
@@ -65,8 +64,6 @@ struct RedFlags {
   bool kind = false;
   /// The belief is spread.
   bool spread = false;
-
-  unsigned count() const { return edge + order + kind + spread; }
 };
 
 /// One module that a node may belong to, and how much of the belief it has.

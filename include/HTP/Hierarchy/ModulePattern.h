@@ -20,6 +20,11 @@ bool isModulePattern(llvm::StringRef text);
 llvm::Expected<std::vector<ModuleId>> findModules(const ModuleTree &tree,
                                                   llvm::StringRef text);
 
+/// The modules of a class, named with or without its Python module, in the
+/// order of the tree. Fails where there is none, and suggests the nearest name.
+llvm::Expected<std::vector<ModuleId>>
+findModulesOfClass(const ModuleTree &tree, llvm::StringRef className);
+
 /// Of `names` the one that `text` was probably meant to be; empty if none is
 /// similar.
 llvm::StringRef nearestName(llvm::StringRef text,

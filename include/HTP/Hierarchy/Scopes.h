@@ -108,7 +108,7 @@ struct SourceLine {
   unsigned line = 0;
 };
 
-/// The innermost line of a Python stack trace, as in
+/// The innermost line of a Python stack trace outside PyTorch itself, as in
 /// `pkg.torch.onnx.stack_trace`.
 std::optional<SourceLine> lastSourceLine(llvm::StringRef stackTrace);
 

@@ -42,13 +42,16 @@ struct ExternalRange {
 /// the data file; the caller adds the tensor.
 class ExternalData {
 public:
-  /// `folder` is the model's; empty means the current one.
-  explicit ExternalData(llvm::StringRef folder);
+  /// `folder` is the model's; empty means the current one. Where `model` is
+  /// itself a link, data files may be links into the folder that it leads to:
+  /// so caches lay files out that several revisions of a model share. Whoever
+  /// could put the model there could put the data there, too.
+  explicit ExternalData(llvm::StringRef folder, llvm::StringRef model = {});
 
   llvm::StringRef folder() const { return directory; }
 
   /// The real path of a data file. Fails where the location is absolute, leaves
-  /// the folder by `..` or through a symbolic link, or is not a regular file.
+  /// the folders by `..` or through a symbolic link, or is not a regular file.
   llvm::Expected<std::string> resolve(llvm::StringRef location);
 
   /// Checks that the file has the range and that the range has `size` bytes,
@@ -69,6 +72,7 @@ private:
 
   std::string directory;
   std::string realDirectory;
+  std::string modelDirectory; ///< where the model really is, if elsewhere
   std::mutex mutex;
   llvm::StringMap<File> files;
 };

@@ -41,6 +41,11 @@ private:
   llvm::StringRef contents;
 };
 
+/// From now on the process ends with a message, and without what it was
+/// writing, where a file becomes shorter while it is read through a mapping:
+/// there is no other way to go on than to crash. For `main`.
+void endWhereFilesShrink();
+
 } // namespace htp
 
 #endif // HTP_SUPPORT_FILEMAPPING_H

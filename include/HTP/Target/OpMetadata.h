@@ -11,10 +11,14 @@
 
 namespace htp {
 
+/// What is written: all, or what is known of modules and the model as a whole.
+enum class OpMetadataParts { All, Modules };
+
 /// Writes the module tree, statistics, operations and initializers, one after
 /// the other as a stream.
-llvm::LogicalResult writeOpMetadata(mlir::ModuleOp module,
-                                    llvm::raw_ostream &os);
+llvm::LogicalResult
+writeOpMetadata(mlir::ModuleOp module, llvm::raw_ostream &os,
+                OpMetadataParts parts = OpMetadataParts::All);
 
 } // namespace htp
 

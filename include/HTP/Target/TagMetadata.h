@@ -22,6 +22,9 @@ namespace htp {
 enum class TagStorage {
   /// In metadata: valid ONNX.
   Metadata,
+  /// The same in HTP's own keys only, modules by their number in the tree: a
+  /// quarter of the bytes, which other tools do not understand.
+  Compact,
   /// In the node attributes `source_module` and `hierarchy_tags`, which
   /// onnx.checker and ONNX Runtime reject.
   Attribute,

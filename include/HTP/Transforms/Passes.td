@@ -445,27 +445,27 @@ def HTPResolveContamination
     all lie elsewhere. What the node itself says (notes of the exporter, names,
     parameters) stands. For the others the patterns are asked:
 
-    | pattern | the node | belongs to | confidence |
-    |---|---|---|---|
-    | `residual` | joins a module's input with what the module made of it | what holds both | 0.9 |
-    | `exporter-made` | lies between nodes of one module | that module | 0.9 |
-    | `cross-attention` | reads values of two branches | the branch that goes on with the result | 0.85 |
-    | `provenance` | reads what one module made, and that is not the tag's | that module | 0.8 |
-    | `several-contexts` | is claimed by three or more modules | the one with most of the evidence, or what they share | 0.5 to 0.75 |
-    | `common-ancestor` | is read by several modules, and was not made by the tag's | what they share | 0.75 |
+    | pattern | the node | belongs to |
+    |---|---|---|
+    | `residual` | joins a module's input with what the module made of it | what holds both |
+    | `exporter-made` | lies between nodes of one module | that module |
+    | `cross-attention` | reads values of two branches | the branch that goes on with the result |
+    | `provenance` | reads what one module made, and that is not the tag's | that module |
+    | `several-contexts` | is claimed by three or more modules | the one with most of the evidence, or what they share |
+    | `common-ancestor` | is read by several modules, and was not made by the tag's | what they share |
 
-    The most confident one decides, and only if it is more confident than the
-    tag is. The decision is in the tag (module, evidence, confidence, reason;
+    How often each of them is right was counted (`make fit`). The surest one
+    decides, and only if it is surer than the tag is. The decision is in the tag (module, evidence, confidence, reason;
     the module that lost is a context), and comes out as a remark of the
     category `htp-resolve`: `passed` where the tag changed, `analysis` where it
     stands, `missed` where a pattern was not confident enough.
 
     ```mlir
-    %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.1", evidence = "alignment", confidence = 0.6>} : …
+    %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.1", evidence = "alignment", confidence = 0.05>} : …
     // becomes
-    %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.0", evidence = "consumer", confidence = 0.9,
+    %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.0", evidence = "consumer", confidence = 0.5,
         reason = "residual connection of 'layer.0'",
-        contexts = [#htp.context<"layer.1", evidence = "alignment", confidence = 0.6>]>} : …
+        contexts = [#htp.context<"layer.1", evidence = "alignment", confidence = 0.05>]>} : …
     ```
 
     A node that reads the parameters of one module and has another one's tag

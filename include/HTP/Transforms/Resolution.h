@@ -30,7 +30,7 @@ namespace htp {
 struct Candidate {
   ModuleId module;
   int64_t call = 0;
-  llvm::StringRef evidence;
+  Evidence evidence = Evidence::None;
   double confidence = 0;
 };
 
@@ -83,7 +83,7 @@ private:
 /// What a pattern says about a node.
 struct Decision {
   ModuleId module;
-  llvm::StringRef evidence; ///< producer, consumer or ancestor
+  Evidence evidence; ///< Producer, Consumer or Ancestor
   double confidence;
   std::string reason;
 };

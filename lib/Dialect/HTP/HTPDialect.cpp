@@ -13,6 +13,8 @@ using namespace htp;
 
 #include "HTP/Dialect/HTP/IR/HTPDialect.cpp.inc"
 
+#include "HTP/Dialect/HTP/IR/HTPEnums.cpp.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "HTP/Dialect/HTP/IR/HTPAttributes.cpp.inc"
 
@@ -98,7 +100,8 @@ void htp::Tagger::setTag(Operation *op, TagAttr tag,
 
 namespace {
 struct TagFields {
-  std::string path, evidence, reason;
+  std::string path, reason;
+  Evidence evidence = Evidence::None;
   int64_t call = 0;
   double confidence = 1.0;
   SmallVector<ContextAttr> contexts;
@@ -124,7 +127,7 @@ static void printConfidence(AsmPrinter &printer, const APFloat &confidence) {
 ///   <"path", call = 1, evidence = "name", confidence = 0.99, reason = "…",
 ///    contexts = [#htp.context<…>]>
 static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
-                        StringRef evidence, const APFloat &confidence,
+                        Evidence evidence, const APFloat &confidence,
                         StringRef reason, ArrayRef<ContextAttr> contexts) {
   auto string = [&](StringRef key, StringRef value) {
     if (value.empty())
@@ -136,7 +139,7 @@ static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
   printer.printString(path);
   if (call)
     printer << ", call = " << call;
-  string("evidence", evidence);
+  string("evidence", stringifyEvidence(evidence));
   if (!confidence.isExactlyValue(1.0)) {
     printer << ", confidence = ";
     printConfidence(printer, confidence);
@@ -152,6 +155,18 @@ static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
   printer << '>';
 }
 
+static ParseResult parseEvidence(AsmParser &parser, Evidence &evidence) {
+  std::string name;
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseString(&name))
+    return failure();
+  std::optional<Evidence> known = symbolizeEvidence(name);
+  if (!known)
+    return parser.emitError(where, "unknown evidence '") << name << "'";
+  evidence = *known;
+  return success();
+}
+
 static ParseResult parseFields(AsmParser &parser, TagFields &fields) {
   if (parser.parseLess() || parser.parseString(&fields.path))
     return failure();
@@ -164,7 +179,7 @@ static ParseResult parseFields(AsmParser &parser, TagFields &fields) {
     if (key == "call")
       result = parser.parseInteger(fields.call);
     else if (key == "evidence")
-      result = parser.parseString(&fields.evidence);
+      result = parseEvidence(parser, fields.evidence);
     else if (key == "confidence")
       result = parser.parseFloat(fields.confidence);
     else if (key == "reason")

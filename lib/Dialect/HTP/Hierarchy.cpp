@@ -243,7 +243,7 @@ std::optional<ModuleId> PathAttrs::find(StringAttr path) {
 }
 
 TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
-                        StringRef evidence, double confidence,
+                        Evidence evidence, double confidence,
                         StringRef reason) {
   TagAttr &tag = last[module];
   if (!tag || tag.getCall() != call || tag.getEvidence() != evidence ||

@@ -51,16 +51,34 @@ bool needsTag(Operation *op) {
                         llvm::any_of(op->getResultTypes(), isShaped));
 }
 
-void forEachNode(mlir::ModuleOp module,
-                 llvm::function_ref<void(Operation *)> visit) {
-  // Once for each function, not for each node, it is asked what lies around.
+/// Visits the nodes of the functions that `wanted` is true for. Once for each
+/// function, not for each node, it is asked what lies around.
+static void forEachNodeIn(mlir::ModuleOp module,
+                          llvm::function_ref<bool(FunctionOpInterface)> wanted,
+                          llvm::function_ref<void(Operation *)> visit) {
   module->walk<WalkOrder::PreOrder>([&](FunctionOpInterface function) {
-    function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isNodeOfFunction(op))
-        visit(op);
-    });
+    if (wanted(function))
+      function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isNodeOfFunction(op))
+          visit(op);
+      });
     return WalkResult::skip();
   });
+}
+
+void forEachNode(mlir::ModuleOp module,
+                 llvm::function_ref<void(Operation *)> visit) {
+  forEachNodeIn(module, [](FunctionOpInterface) { return true; }, visit);
+}
+
+void forEachRootedNode(mlir::ModuleOp module,
+                       llvm::function_ref<void(Operation *)> visit) {
+  forEachNodeIn(
+      module,
+      [](FunctionOpInterface function) {
+        return !function->hasAttr(kModuleAttr);
+      },
+      visit);
 }
 
 StringRef getOpType(Operation *op) {

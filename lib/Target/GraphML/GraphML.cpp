@@ -156,7 +156,7 @@ void GraphMLWriter::writeNode(NodeId id) {
     data("tag", graph.tags()[node.module]);
     data("scope", tree[node.module].path);
     data("call", Twine(node.tag.getCall()));
-    data("evidence", node.tag.getEvidence());
+    data("evidence", stringifyEvidence(node.tag.getEvidence()));
     data("confidence",
          llvm::formatv("{0:f4}", node.tag.getConfidenceValue()).str());
   }

@@ -3,6 +3,8 @@
 #include "HTP/Target/OpMetadata.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Hierarchy/Scopes.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 #include "HTP/Target/GraphStatistics.h"
 #include "HTP/Target/TaggedGraph.h"
@@ -24,7 +26,7 @@ public:
   OpMetadataWriter(const TaggedGraph &graph, raw_ostream &os)
       : graph(graph), tree(graph.tree()), statistics(graph), json(os) {}
 
-  void write();
+  void write(OpMetadataParts parts);
 
 private:
   void writeModule(ModuleId id);
@@ -33,6 +35,7 @@ private:
   void writeFit();
   void writeFunctions();
   void writeNode(NodeId id);
+  void writeSource(mlir::Operation *op);
   void writeContexts(const TaggedGraph::Node &node);
   void writeInitializer(TaggedGraph::ValueRef ref);
   void writeStrings(StringRef key, ArrayRef<std::string> strings);
@@ -174,8 +177,23 @@ void OpMetadataWriter::writeContexts(const TaggedGraph::Node &node) {
       std::string scope = graph.scope(context.getPath(), node.frame);
       string("tag", graph.tags()[graph.module(scope)]);
       string("scope", scope);
-      string("evidence", context.getEvidence());
+      string("evidence", stringifyEvidence(context.getEvidence()));
       number("confidence", context.getConfidenceValue());
+    });
+}
+
+/// The line of Python code: what tagging found out, else the exporter's note.
+void OpMetadataWriter::writeSource(Operation *op) {
+  std::optional<SourceLine> line;
+  for (Location source : findSources(op->getLoc()))
+    if (auto known = dyn_cast<FileLineColLoc>(source))
+      line = SourceLine{known.getFilename().str(), known.getLine()};
+  if (StringAttr stack = line ? StringAttr() : getMetadata(op, kStackTraceKey))
+    line = lastSourceLine(stack);
+  if (line)
+    json.attributeObject("source", [&] {
+      string("file", line->file);
+      json.attribute("line", int64_t(line->line));
     });
 }
 
@@ -189,6 +207,7 @@ void OpMetadataWriter::writeNode(NodeId id) {
   string("domain", getDomain(node.op));
   json.attributeArray("inputs", [&] { values(node.op->getOperands()); });
   json.attributeArray("outputs", [&] { values(node.op->getResults()); });
+  writeSource(node.op);
   if (!node.tag) {
     json.attributeArray("tags", [] {});
     json.attribute("tag", nullptr);
@@ -198,7 +217,7 @@ void OpMetadataWriter::writeNode(NodeId id) {
   llvm::SmallSetVector<StringRef, 4> tags;
   tags.insert(tag);
   for (ContextAttr context : node.tag.getContexts())
-    if (context.getEvidence() == "consumer")
+    if (context.getEvidence() == Evidence::Consumer)
       tags.insert(graph.tags()[graph.module(
           graph.scope(context.getPath(), node.frame))]);
   json.attributeArray("tags", [&] {
@@ -208,7 +227,7 @@ void OpMetadataWriter::writeNode(NodeId id) {
   string("tag", tag);
   string("scope", tree[node.module].path);
   json.attribute("call", node.tag.getCall());
-  string("evidence", node.tag.getEvidence());
+  string("evidence", stringifyEvidence(node.tag.getEvidence()));
   number("confidence", node.tag.getConfidenceValue());
   json.attributeArray("contexts", [&] { writeContexts(node); });
   string("reason", node.tag.getReason());
@@ -256,7 +275,7 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     json.attribute("parameter", nullptr);
 }
 
-void OpMetadataWriter::write() {
+void OpMetadataWriter::write(OpMetadataParts parts) {
   json.object([&] {
     json.attribute("format", "htp-op-metadata");
     json.attribute("version", 1);
@@ -271,6 +290,8 @@ void OpMetadataWriter::write() {
     });
     json.attributeObject("statistics", [&] { writeStatistics(); });
     json.attributeObject("functions", [&] { writeFunctions(); });
+    if (parts == OpMetadataParts::Modules)
+      return;
     json.attributeObject("nodes", [&] {
       for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))
         json.attributeObject(graph.nodes()[id].name, [&] { writeNode(id); });
@@ -283,11 +304,12 @@ void OpMetadataWriter::write() {
   });
 }
 
-LogicalResult htp::writeOpMetadata(mlir::ModuleOp module, raw_ostream &os) {
+LogicalResult htp::writeOpMetadata(mlir::ModuleOp module, raw_ostream &os,
+                                   OpMetadataParts parts) {
   FailureOr<std::unique_ptr<TaggedGraph>> graph = TaggedGraph::create(module);
   if (failed(graph))
     return failure();
-  OpMetadataWriter(**graph, os).write();
+  OpMetadataWriter(**graph, os).write(parts);
   os << '\n';
   return success();
 }

@@ -23,6 +23,8 @@ inline constexpr llvm::StringLiteral kTorchNNKey = "htp.torch_nn";
 // Of a node.
 inline constexpr llvm::StringLiteral kTagKey = "htp.tag";
 inline constexpr llvm::StringLiteral kScopeKey = "htp.scope";
+/// Of TagStorage::Compact, in place of both: the module's number in the tree.
+inline constexpr llvm::StringLiteral kIdKey = "htp.id";
 inline constexpr llvm::StringLiteral kCallKey = "htp.call";
 inline constexpr llvm::StringLiteral kEvidenceKey = "htp.evidence";
 inline constexpr llvm::StringLiteral kConfidenceKey = "htp.confidence";

@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <charconv>
+#include <set>
 
 using namespace mlir;
 
@@ -36,12 +37,13 @@ static constexpr StringLiteral kValueInfoAttr = "onnx.value_info";
 namespace {
 /// The metadata that a tag is made of; null where it is missing.
 struct TagText {
-  StringRef scope, call, evidence, confidence, reason, contexts;
+  StringRef scope, id, call, evidence, confidence, reason, contexts;
 
   /// Where the value of `key` belongs; null for a key that is of no tag.
   StringRef *find(StringRef key) {
     return llvm::StringSwitch<StringRef *>(key)
         .Case(kScopeKey, &scope)
+        .Case(kIdKey, &id)
         .Case(kCallKey, &call)
         .Case(kEvidenceKey, &evidence)
         .Case(kConfidenceKey, &confidence)
@@ -51,7 +53,7 @@ struct TagText {
   }
 
   bool operator==(const TagText &other) const {
-    return scope == other.scope && call == other.call &&
+    return scope == other.scope && id == other.id && call == other.call &&
            evidence == other.evidence && confidence == other.confidence &&
            reason == other.reason && contexts == other.contexts;
   }
@@ -70,7 +72,14 @@ public:
   explicit TagMaker(MLIRContext *context) : context(context) {}
   MadeTag &make(const TagText &text);
 
+  /// What tags rest on that this version of HTP does not know.
+  std::set<std::string> unknownEvidence;
+
 private:
+  Evidence readEvidence(StringRef text);
+  SmallVector<ContextAttr> readContexts(StringRef text);
+  TagAttr makeTag(const TagText &text);
+
   MLIRContext *context;
   SmallVector<std::pair<TagText, MadeTag>, 4> last; ///< the latest first
 };
@@ -89,9 +98,16 @@ static double readConfidence(StringRef text) {
   return isShare ? value : 0.0;
 }
 
+/// `text` as evidence; a file may say anything.
+Evidence TagMaker::readEvidence(StringRef text) {
+  std::optional<Evidence> known = symbolizeEvidence(text);
+  if (!known)
+    unknownEvidence.insert(text.str());
+  return known.value_or(Evidence::None);
+}
+
 /// The contexts as they stand in metadata; what is not that is left out.
-static SmallVector<ContextAttr> readContexts(MLIRContext *context,
-                                             StringRef text) {
+SmallVector<ContextAttr> TagMaker::readContexts(StringRef text) {
   SmallVector<ContextAttr> contexts;
   if (text.empty())
     return contexts;
@@ -110,22 +126,22 @@ static SmallVector<ContextAttr> readContexts(MLIRContext *context,
     if (!(confidence >= 0.0 && confidence <= 1.0))
       confidence = 0.0;
     contexts.push_back(ContextAttr::get(
-        context, *scope, object->getString("evidence").value_or(""),
-        confidence));
+        context, *scope,
+        readEvidence(object->getString("evidence").value_or("")), confidence));
   }
   return contexts;
 }
 
 /// Null where the text has no scope, even an empty one.
-static TagAttr makeTag(const TagText &text, MLIRContext *context) {
+TagAttr TagMaker::makeTag(const TagText &text) {
   if (!text.scope.data())
     return {};
   int64_t call = 0;
   if (text.call.getAsInteger(10, call) || call < 0)
     call = 0;
-  return TagAttr::get(context, text.scope, call, text.evidence,
+  return TagAttr::get(context, text.scope, call, readEvidence(text.evidence),
                       readConfidence(text.confidence), text.reason,
-                      readContexts(context, text.contexts));
+                      readContexts(text.contexts));
 }
 
 MadeTag &TagMaker::make(const TagText &text) {
@@ -134,7 +150,7 @@ MadeTag &TagMaker::make(const TagText &text) {
   if (known == last.end()) {
     if (last.size() == 4)
       last.pop_back();
-    last.push_back({text, {makeTag(text, context), {}}});
+    last.push_back({text, {makeTag(text), {}}});
     known = std::prev(last.end());
   }
   std::rotate(last.begin(), known, std::next(known));
@@ -171,7 +187,7 @@ private:
   bool torchNN = false, inAttributes = false;
   // What could not be read.
   std::string brokenTree;
-  size_t withoutTree = 0, brokenRecords = 0;
+  size_t withoutTree = 0, brokenRecords = 0, brokenIds = 0;
   llvm::SmallSetVector<StringRef, 4> unknownKeys;
 };
 } // namespace
@@ -311,6 +327,13 @@ void TagReader::takeFromNode(Entries &entries, OperationState &state) {
       unknownKeys.insert(entry.key);
     }
   }
+  ModuleId id;
+  if (text.id.data() && !text.scope.data()) {
+    if (text.id.getAsInteger(10, id) || id >= tree->size())
+      ++brokenIds;
+    else
+      text.scope = (*tree)[id].path;
+  }
   MadeTag &made = tags.make(text);
   if (!made.tag)
     return;
@@ -357,6 +380,27 @@ static void setTypes(ValueRange values, TypeRange types) {
     value.setType(type);
 }
 
+/// Some tools drop the types of functions' inputs and outputs, which are those
+/// of any call. Whether any became known.
+static bool completeSignature(func::FuncOp callee, Operation *call) {
+  bool changed = false;
+  auto complete = [&](ValueRange known, ValueRange values) {
+    for (auto [value, other] : llvm::zip(values, known))
+      if (isa<NoneType>(value.getType()) && isa<TensorType>(other.getType())) {
+        value.setType(other.getType());
+        changed = true;
+      }
+  };
+  Block &body = callee.getBody().front();
+  Operation *end = body.getTerminator();
+  complete(call->getOperands(), body.getArguments());
+  complete(call->getResults(), end->getOperands());
+  if (changed)
+    callee.setType(FunctionType::get(
+        callee.getContext(), body.getArgumentTypes(), end->getOperandTypes()));
+  return changed;
+}
+
 /// A node that calls an outlined function, as the importer spells it.
 static void makeCall(Operation *node, func::FuncOp callee) {
   setTypes(node->getOperands(), callee.getArgumentTypes());
@@ -393,19 +437,25 @@ void TagReader::restoreCalls(mlir::ModuleOp module, Location loc) {
   module->walk([&](Operation *op) {
     if (op->getName().getStringRef() != "onnx.Custom")
       return;
-    auto callee = outlined.lookup(
-        {op->getAttr("domain_name"), op->getAttr("function_name")});
-    if (!callee)
-      return;
-    if (fits(op->getOperands(), callee.getArgumentTypes()) &&
-        fits(op->getResults(), callee.getResultTypes()))
+    if (auto callee = outlined.lookup(
+            {op->getAttr("domain_name"), op->getAttr("function_name")}))
       nodes.push_back({op, callee});
-    else
-      emitWarning(loc) << "node '" << getNodeName(op)
-                       << "' calls the outlined function '"
-                       << callee.getSymName()
-                       << "' with other operands or results than it has; it "
-                          "stays a node";
+  });
+  // A call inside of a function knows its operands once that function does.
+  bool changed = true;
+  while (std::exchange(changed, false))
+    for (auto [node, callee] : nodes)
+      changed |= completeSignature(callee, node);
+  llvm::erase_if(nodes, [&](auto pair) {
+    auto [node, callee] = pair;
+    if (fits(node->getOperands(), callee.getArgumentTypes()) &&
+        fits(node->getResults(), callee.getResultTypes()))
+      return false;
+    emitWarning(loc) << "node '" << getNodeName(node)
+                     << "' calls the outlined function '" << callee.getSymName()
+                     << "' with other operands or results than it has; it "
+                        "stays a node";
+    return true;
   });
   for (auto [node, callee] : nodes)
     makeCall(node, callee);
@@ -424,6 +474,10 @@ void TagReader::report(Location loc) {
     emitWarning(loc) << withoutTree
                      << " nodes and tensors have tags, but the model has no "
                         "module tree ('htp.hierarchy'); they are left out";
+  if (brokenIds)
+    emitWarning(loc) << brokenIds
+                     << " nodes name a module by a number ('htp.id') that the "
+                        "module tree does not have; their tags are left out";
   if (brokenRecords)
     emitWarning(loc) << brokenRecords
                      << " notes of --htp-outline are broken and left out: "
@@ -432,6 +486,10 @@ void TagReader::report(Location loc) {
     emitWarning(loc) << "metadata under keys of HTP's that it does not know "
                         "are left out: "
                      << llvm::join(unknownKeys, ", ");
+  if (!tags.unknownEvidence.empty())
+    emitWarning(loc) << "tags rest on what this version of HTP does not know, "
+                        "which is left out: "
+                     << llvm::join(tags.unknownEvidence, ", ");
 }
 
 void TagReader::finish(mlir::ModuleOp module, Location loc) {

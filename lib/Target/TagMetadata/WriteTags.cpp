@@ -37,9 +37,17 @@ namespace {
 struct Place {
   std::string tag;
   bool severalCalls = false;
-  /// The beginnings of what the torch.export-based exporter notes.
-  std::string names = "[", classes = "[", spaces;
+  /// The number of the module in the tree; none for one that is relative to
+  /// another, or lies nowhere.
+  std::optional<ModuleId> id;
+  /// The beginnings of what the torch.export-based exporter notes; empty for a
+  /// module that lies too deep.
+  std::string names, classes, spaces;
 };
+
+/// A node's foreign keys spell the path of each module that it lies in: in all
+/// the third power of the depth. No exporter gets this far.
+constexpr uint32_t kDeepestNoted = 64;
 
 /// The spelling of tags in a file.
 class TagSpeller {
@@ -97,6 +105,8 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
   std::string absolute = outlined ? frame.absolute(path) : path.str();
   std::optional<ModuleId> exact = tree.find(absolute);
   place.severalCalls = exact && tree[*exact].calls > 1;
+  if (!outlined)
+    place.id = exact;
   // The modules from the root down.
   ModuleId top = tree.nearest(base);
   SmallVector<ModuleId> stack;
@@ -106,6 +116,9 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
     if (id == ModuleTree::root() || id == top)
       break;
   }
+  if (stack.size() > kDeepestNoted)
+    return place;
+  place.names = place.classes = "[";
   for (ModuleId id : llvm::reverse(stack)) {
     // Exporters do not note containers, which never run.
     if (tree[id].calls == 0 && tree[id].qualified.empty() &&
@@ -134,7 +147,7 @@ public:
   bool addMetadata(Operation *op, AddFn add) override;
   bool addMetadata(BlockArgument input, AddFn add) override;
   int64_t minIRVersion() const override {
-    return storage == TagStorage::Metadata ? kMetadataIRVersion : 0;
+    return storage == TagStorage::Attribute ? 0 : kMetadataIRVersion;
   }
 
   /// TagStorage::Attribute.
@@ -168,6 +181,14 @@ TagWriter::TagWriter(mlir::ModuleOp module, TagStorage storage)
     return function->hasAttr(kModuleAttr);
   };
   hasOutlined = llvm::any_of(module.getOps<func::FuncOp>(), isOutlined);
+  const ModuleTree &tree = speller.getTree();
+  size_t deep = llvm::count_if(
+      tree.ids(), [&](ModuleId id) { return tree[id].depth >= kDeepestNoted; });
+  if (deep && storage == TagStorage::Metadata)
+    module.emitWarning()
+        << deep << " modules lie more than " << kDeepestNoted
+        << " levels deep: the keys that other tools read (namespace, "
+           "pkg.torch.onnx.…) are left out of their nodes";
 }
 
 /// What others wrote comes first, as it was.
@@ -210,13 +231,16 @@ StringRef TagWriter::show(double confidence) {
 
 std::string TagWriter::contexts(StringAttr outlined, TagAttr tag) const {
   llvm::json::Array list;
-  for (ContextAttr context : tag.getContexts())
-    list.push_back(llvm::json::Object{
-        {"tag", outlined ? speller.relativeTag(outlined, context.getPath())
-                         : speller.tagOf(context.getPath()).str()},
+  for (ContextAttr context : tag.getContexts()) {
+    llvm::json::Object entry{
         {"scope", context.getPath()},
-        {"evidence", context.getEvidence()},
-        {"confidence", context.getConfidenceValue()}});
+        {"evidence", stringifyEvidence(context.getEvidence())},
+        {"confidence", context.getConfidenceValue()}};
+    if (storage != TagStorage::Compact)
+      entry["tag"] = outlined ? speller.relativeTag(outlined, context.getPath())
+                              : speller.tagOf(context.getPath()).str();
+    list.push_back(std::move(entry));
+  }
   return llvm::formatv("{0}", llvm::json::Value(std::move(list)));
 }
 
@@ -241,12 +265,11 @@ void TagWriter::addForeignKeys(Operation *op, const Place &place,
     text = start;
     return true;
   };
-  if (StringRef key = "namespace"; begin(key, place.spaces)) {
-    text += name;
-    text += ": ";
-    text += type;
+  // The modules alone: Model Explorer makes a layer of every part, and of the
+  // slashes in a node's name several.
+  if (StringRef key = "namespace";
+      begin(key, StringRef(place.spaces).rtrim('/')))
     add(key, text);
-  }
   if (StringRef key = "pkg.torch.onnx.class_hierarchy";
       begin(key, place.classes)) {
     addQuoted(text, type);
@@ -265,19 +288,25 @@ void TagWriter::addForeignKeys(Operation *op, const Place &place,
 void TagWriter::describeNode(Operation *op, TagAttr tag, AddFn add) {
   StringAttr outlined = outlinedModule(op);
   const Place &place = speller.placeOf(outlined, tag.getPath());
-  add(kTagKey, place.tag);
-  add(kScopeKey, tag.getPath());
+  bool isCompact = storage == TagStorage::Compact;
+  if (!isCompact)
+    add(kTagKey, place.tag);
+  if (isCompact && place.id)
+    add(kIdKey, std::to_string(*place.id));
+  else
+    add(kScopeKey, tag.getPath());
   if (tag.getCall() || place.severalCalls)
     add(kCallKey, std::to_string(tag.getCall()));
-  if (!tag.getEvidence().empty())
-    add(kEvidenceKey, tag.getEvidence());
+  if (tag.getEvidence() != Evidence::None)
+    add(kEvidenceKey, stringifyEvidence(tag.getEvidence()));
   add(kConfidenceKey, show(tag.getConfidenceValue()));
   if (!tag.getContexts().empty()) {
     add(kContextsKey, contexts(outlined, tag));
     if (!tag.getReason().empty())
       add(kReasonKey, tag.getReason());
   }
-  addForeignKeys(op, place, add);
+  if (!isCompact && !place.names.empty())
+    addForeignKeys(op, place, add);
 }
 
 /// What outlining keeps on `op`.
@@ -331,7 +360,7 @@ void TagWriter::describeParameter(Value value, Attribute parameter,
   llvm::SmallSetVector<StringRef, 2> names;
   for (StringRef path : readers)
     names.insert(speller.tagOf(path));
-  if (!names.empty())
+  if (!names.empty() && storage != TagStorage::Compact)
     add(kTagsKey, listOf(names.getArrayRef()));
   if (onlyPossible)
     add(kUsersAttr, listOf(readers));

@@ -24,12 +24,12 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
       continue;
     ++tagged;
     auto isUser = [](ContextAttr context) {
-      return context.getEvidence() == "consumer";
+      return context.getEvidence() == htp::Evidence::Consumer;
     };
     shared += llvm::any_of(node.tag.getContexts(), isUser);
     contested += !llvm::all_of(node.tag.getContexts(), isUser);
     confidence += node.tag.getConfidenceValue();
-    Evidence &kind = found[node.tag.getEvidence()];
+    Evidence &kind = found[stringifyEvidence(node.tag.getEvidence())];
     ++kind.nodes;
     kind.confidence += node.tag.getConfidenceValue();
     placed += node.module != ModuleTree::root();

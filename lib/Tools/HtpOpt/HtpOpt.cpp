@@ -4,6 +4,7 @@
 
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 
+#include "HTP/Support/FileMapping.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/ParentWatch.h"
 #include "HTP/Tools/HtpOpt/Session.h"
@@ -71,6 +72,9 @@ struct CommandLine {
       "tag-storage", cl::desc("Where the tags of an ONNX file are:"),
       cl::values(clEnumValN(TagStorage::Metadata, "metadata",
                             "in metadata_props (default)"),
+                 clEnumValN(TagStorage::Compact, "compact",
+                            "the same for HTP alone: modules by number, and "
+                            "no keys that other tools read"),
                  clEnumValN(TagStorage::Attribute, "attribute",
                             "in the node attributes source_module and "
                             "hierarchy_tags, which onnx.checker and ONNX "
@@ -261,6 +265,7 @@ static void watchParent(ArrayRef<const char *> arguments) {
 
 int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
+  endWhereFilesShrink();
   watchParent(ArrayRef<const char *>(argv, argc));
   hideForeignOptions(); // All that exist before MLIR registers its own.
   registerCLIOptions("htp-opt", registry);

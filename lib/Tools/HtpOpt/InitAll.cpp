@@ -9,6 +9,7 @@
 #include "HTP/Target/DAG.h"
 #include "HTP/Target/GraphML.h"
 #include "HTP/Target/OpMetadata.h"
+#include "HTP/Target/OpShapes.h"
 #include "HTP/Target/Summary.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Transforms/ModelLoader.h"
@@ -37,7 +38,19 @@ static void registerSideOutputs() {
   htp::registerSideOutput(
       {"op-metadata",
        "Write the module tree and what is known of every operation, as JSON",
-       htp::writeOpMetadata});
+       [](mlir::ModuleOp module, llvm::raw_ostream &os) {
+         return htp::writeOpMetadata(module, os);
+       }});
+  htp::registerSideOutput(
+      {"module-metadata", "Write the same without operations and initializers",
+       [](mlir::ModuleOp module, llvm::raw_ostream &os) {
+         return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Modules);
+       }});
+  htp::registerSideOutput(
+      {"op-shapes",
+       "Write the types of all values and the attributes of all operations, "
+       "as JSON",
+       htp::writeOpShapes});
   htp::registerSideOutput({"graphml",
                            "Write a graph with one nested graph a module",
                            htp::writeGraphML});

@@ -20,6 +20,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Remark/RemarkStreamer.h"
 #include "mlir/Tools/ParseUtilities.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
@@ -35,7 +36,7 @@ Session::Session(SessionOptions options, const MlirOptMainConfig &config,
                  DialectRegistry &registry)
     : options(std::move(options)), config(config), registry(registry),
       data(std::make_shared<ExternalData>(
-          sys::path::parent_path(this->options.input))) {}
+          sys::path::parent_path(this->options.input), this->options.input)) {}
 
 static LogicalResult report(Error error) {
   reportError(toString(std::move(error)));
@@ -245,6 +246,9 @@ LogicalResult Session::process(MLIRContext &context) {
   htp::onnx::setExternalData(context, data);
   if (!op || failed(enableRemarks(context, config)))
     return failure();
+  // Remarks of the policy `final` come out here, and the file is whole: the
+  // context may live on until the process ends.
+  llvm::scope_exit finishRemarks([&] { context.setRemarkEngine(nullptr); });
   if (!passes && failed(buildPasses(op->getName(), timing, passes)))
     return failure();
   if (failed(runPasses(*passes, *op, timing)))
@@ -252,9 +256,6 @@ LogicalResult Session::process(MLIRContext &context) {
   TimingScope writing = timing.nest("Write");
   if (failed(writeAll(*op)))
     return failure();
-  // Remarks of the policy `final` come out here.
-  if (remark::detail::RemarkEngine *engine = context.getRemarkEngine())
-    engine->getRemarkEmittingPolicy()->finalize();
   return success();
 }
 

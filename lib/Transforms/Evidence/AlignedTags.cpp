@@ -2,8 +2,8 @@
 
 #include "AlignedTags.h"
 #include "DescribePlace.h"
+#include "Ground.h"
 
-#include "HTP/Alignment/Confidence.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -100,8 +100,8 @@ void AlignedTags::placePacked(const ModelGraph &model,
 /// Whether a tag must be confirmed: it rests on a parameter, which may have
 /// been stored for another one too, or on next to nothing.
 static bool givesWay(TagAttr tag) {
-  constexpr double kLeast = 0.5;
-  return tag.getEvidence() == "parameter" || tag.getConfidenceValue() <= kLeast;
+  return tag.getEvidence() == Evidence::Parameter ||
+         tag.getConfidenceValue() <= kGivesWay;
 }
 
 /// Tags that are there already are fixed points of the alignment. Those that
@@ -164,17 +164,21 @@ bool AlignedTags::confirms(const AlignedNode &node, TagAttr tag) const {
 }
 
 void AlignedTags::tag(Operation *op, const AlignedNode &node) {
-  double confidence = alignedConfidence(node);
+  Ground ground =
+      fits ? groundOf(node, evidence == Evidence::Reference, ownOrder)
+           : Ground::OtherModel;
+  double confidence = worth(ground);
   bool byParameter = node.anchored && !program.sameNames;
   ++(byParameter ? numByParameter : numAligned);
   TagAttr tag =
       tags.get(node.best.module, paths[node.best.module], node.best.call,
-               byParameter ? StringRef("parameter") : evidence, confidence);
+               byParameter ? Evidence::Parameter : evidence, confidence);
   if (node.second.module >= 0 &&
       paths[node.second.module] != paths[node.best.module])
     tag = tag.withContexts(ContextAttr::get(op->getContext(),
                                             paths[node.second.module], evidence,
-                                            std::min(1 - confidence, 0.5)));
+                                            std::min(doubt(confidence), 0.5)));
+  recordGround(op, ground);
   tagger.setTag(op, tag);
 }
 
@@ -250,7 +254,9 @@ LogicalResult AlignedTags::run() {
   }
   if (failed(fit.report(module, source, evidence, force)))
     return failure();
+  fits = fit.verdict() == ProgramFit::Verdict::Fits;
   for (auto &[model, result] : aligned) {
+    ownOrder = result.ownOrder;
     explain(model, result);
     write(model, result);
   }

@@ -25,7 +25,7 @@ public:
 
   /// How messages call the program, and the evidence that tags name.
   void setSourceName(llvm::StringRef name) { source = name.str(); }
-  void setEvidence(llvm::StringRef name) { evidence = name; }
+  void setEvidence(Evidence kind) { evidence = kind; }
 
   /// Recognises weights that equal no parameter. Asked for only where there are
   /// such weights; parameters are numbered as those of the program.
@@ -71,12 +71,12 @@ private:
   const ModuleTree &programTree;
   HierarchyAnalysis &hierarchy;
   ProgramFit fit;
-  bool force = false;
+  bool force = false, fits = true, ownOrder = true;
   std::string explained;
   AlignmentOptions options;
   bool sameTree = true; ///< each module has one number in both
   std::string source = "the trace";
-  llvm::StringRef evidence = "alignment";
+  Evidence evidence = Evidence::Alignment;
   llvm::DenseSet<int64_t> sizes;
   std::function<SketchMatches *()> sketches;
   /// Of the program's modules: where they are in their own tree, and what they

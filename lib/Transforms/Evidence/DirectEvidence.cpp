@@ -8,26 +8,7 @@ using namespace mlir;
 
 namespace htp {
 
-/// How often an answer of each source is right where it stands alone.
-static constexpr double kNotes = 0.99, kName = 0.99, kValueName = 0.98,
-                        kTracedName = 0.98, kParameter = 0.999;
-/// Where another source of the same rank disagrees.
-static constexpr double kDisputed = 0.7;
-/// A convolution that other ops were folded into, by its own name.
-static constexpr double kAbsorbed = 0.9;
-/// Where a node stands for several, and its name is that of the first.
-static constexpr double kOfFirst = 0.5;
-
-/// Notes that contradict a parameter: the parameter's word where a trace says
-/// who read it, the same where only its owner is known, and the notes' where
-/// they name the module around the owner, which may read it itself.
-static constexpr double kOverNotes = 0.97, kOwnerOverNotes = 0.85,
-                        kNotesOverOwner = 0.8, kContradicted = 0.1;
-/// Notes of a file whose notes are wrong often; alignment may overrule them.
-static constexpr double kUnreliableNotes = 0.5;
-
 static constexpr StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
-static constexpr StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
 
 DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
                                const Trace *trace, SketchMatches *sketches)
@@ -98,7 +79,7 @@ std::optional<Claim> DirectEvidence::fromNotes(Operation *op) const {
   // The exporter's notes do not count calls; the trace does.
   const TraceOp *named = tracedOp(op);
   int64_t call = named ? named->call : frame.call;
-  return Claim{{*id, call}, "metadata", kNotes, kNameScopes};
+  return Claim{{*id, call}, Ground::Notes, kNameScopes};
 }
 
 std::optional<Claim> DirectEvidence::fromNodeName(Operation *op) const {
@@ -106,14 +87,14 @@ std::optional<Claim> DirectEvidence::fromNodeName(Operation *op) const {
   auto where = scopes.resolveNode(name, getOpType(op));
   if (!where)
     return std::nullopt;
-  return Claim{*where, "name", kName, "the node's name"};
+  return Claim{*where, Ground::NodeName, "the node's name"};
 }
 
 std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
   for (Value result : op->getResults()) {
     StringRef name = getValueName(result);
     if (auto where = scopes.resolveValue(name))
-      return Claim{*where, "value-name", kValueName, "the name of its value"};
+      return Claim{*where, Ground::NameOfValue, "the name of its value"};
   }
   return std::nullopt;
 }
@@ -144,8 +125,7 @@ std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
   if (!id)
     return std::nullopt;
   return Claim{{*id, named->call},
-               "value-name",
-               kTracedName,
+               Ground::TracedName,
                "its value is named like a traced one"};
 }
 
@@ -168,10 +148,24 @@ static StringRef reasonFor(ParameterMatch match, bool copies) {
   llvm_unreachable("all matches are described");
 }
 
+static Ground groundFor(ParameterMatch match) {
+  switch (match) {
+  case ParameterMatch::Name:
+    return Ground::ParameterName;
+  case ParameterMatch::Content:
+    return Ground::ParameterContent;
+  case ParameterMatch::Values:
+    return Ground::ParameterValues;
+  case ParameterMatch::Sketch:
+    return Ground::ParameterSketch;
+  }
+  llvm_unreachable("all matches are grounds");
+}
+
 /// `where` is the module that the parameter places the node in.
 static Claim fromParameter(const ParameterValue &parameter, ModuleCall where,
                            bool copies) {
-  return Claim{where, "parameter", kParameter,
+  return Claim{where, groundFor(parameter.match),
                reasonFor(parameter.match, copies)};
 }
 
@@ -181,7 +175,7 @@ std::string DirectEvidence::readerKey(Operation *op,
 }
 
 void DirectEvidence::indexRepeatedReaders(mlir::ModuleOp module) {
-  forEachNode(module, [&](Operation *op) {
+  forEachRootedNode(module, [&](Operation *op) {
     if (isCopy(op))
       return;
     for (Value operand : op->getOperands()) {
@@ -248,9 +242,11 @@ bool DirectEvidence::agree(Operation *op, const Claim &notes,
       tree[parameter.where.module].canonical)
     return true;
   // Without a trace tied parameters are known by one name only: a module that
-  // holds no others reads one of its own, whatever that is called here.
+  // holds no others, or one beside the owner, which has nodes elsewhere, reads
+  // one of its own, whatever that is called here.
   if (!trace && tree.children(notes.where.module).empty() &&
-      tree[notes.where.module].parameters.empty())
+      (tree[notes.where.module].parameters.empty() ||
+       noted.test(parameter.where.module)))
     return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return parameters.find(operand) &&
@@ -259,12 +255,22 @@ bool DirectEvidence::agree(Operation *op, const Claim &notes,
 }
 
 void DirectEvidence::countNotes(mlir::ModuleOp module) {
-  forEachNode(module, [&](Operation *op) {
-    std::optional<Claim> notes = fromNotes(op),
-                         parameter = notes ? fromParameters(op) : std::nullopt;
-    if (parameter)
-      ++(agree(op, *notes, *parameter) ? notesRight : notesWrong);
+  struct Pair {
+    Operation *op;
+    Claim notes, parameter;
+  };
+  std::vector<Pair> pairs;
+  noted.resize(tree.size());
+  forEachRootedNode(module, [&](Operation *op) {
+    std::optional<Claim> notes = fromNotes(op);
+    if (!notes)
+      return;
+    noted.set(notes->where.module);
+    if (std::optional<Claim> parameter = fromParameters(op))
+      pairs.push_back({op, *notes, *parameter});
   });
+  for (const auto &[op, notes, parameter] : pairs)
+    ++(agree(op, notes, parameter) ? notesRight : notesWrong);
 }
 
 bool DirectEvidence::notesAreReliable() const {
@@ -272,29 +278,44 @@ bool DirectEvidence::notesAreReliable() const {
   return notesWrong * kOften <= notesRight + notesWrong;
 }
 
-/// Notes against the parameters of the same node. The exporter's notes are lost
-/// where it runs a part of the model in another way (control flow, autocast);
-/// the parameters are not.
-void DirectEvidence::weigh(Operation *op, std::optional<Claim> &notes,
-                           std::optional<Claim> &parameter) const {
-  if (!notes)
-    return;
+/// A convolution that took in the norm after it still is one, though the
+/// exporter notes the norm, and has its weight's name, though not its contents.
+std::optional<Claim>
+DirectEvidence::fromAbsorbingWeight(Operation *op, const Claim &notes) const {
+  if (!isConvolution(op) || op->getNumOperands() < 2)
+    return std::nullopt;
+  auto weight = tree.findParameter(getValueName(op->getOperand(1)));
+  if (!weight || !weight->parameter->tied.empty() ||
+      tree.isAncestorOrSelf(notes.where.module, weight->module))
+    return std::nullopt;
+  return Claim{{weight->module, notes.where.call},
+               Ground::AbsorbingParameter,
+               "reads the weight of a convolution, which took in what the "
+               "exporter notes"};
+}
+
+/// Weighs notes against the parameters of the same node: the exporter's notes
+/// are lost where it runs a part of the model in another way (control flow,
+/// autocast), the parameters are not. Returns whether the notes lose.
+bool DirectEvidence::contradict(Operation *op, std::optional<Claim> &notes,
+                                std::optional<Claim> &parameter) const {
+  if (!notes || (parameter && agree(op, *notes, *parameter)))
+    return false;
   if (!parameter) {
     if (!notesAreReliable())
-      notes->confidence = kUnreliableNotes;
-    return;
+      notes->ground = Ground::UnreliableNotes;
+    return false;
   }
-  if (agree(op, *notes, *parameter))
-    return;
+  // The module around the owner may read the parameter itself.
   bool mayRead = !trace && notesAreReliable() &&
                  tree[parameter->where.module].parent == notes->where.module;
   if (mayRead) {
-    notes->confidence = kNotesOverOwner;
-    parameter->confidence = 1 - kNotesOverOwner;
-    return;
+    notes->ground = Ground::NotesOverOwner;
+    return false;
   }
-  parameter->confidence = trace ? kOverNotes : kOwnerOverNotes;
-  notes->confidence = kContradicted;
+  parameter->ground =
+      trace ? Ground::ParameterOverNotes : Ground::OwnerOverNotes;
+  return true;
 }
 
 SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
@@ -304,36 +325,42 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
       all.push_back(*claim);
   };
   std::optional<Claim> notes = fromNotes(op), parameter = fromParameters(op);
-  weigh(op, notes, parameter);
-  bool contradicted = notes && notes->confidence == kContradicted;
-  if (contradicted)
+  std::optional<Claim> absorbing =
+      notes ? fromAbsorbingWeight(op, *notes) : std::nullopt;
+  add(absorbing);
+  bool notesLose = contradict(op, notes, parameter);
+  bool notesLead =
+      notes && !notesLose && notes->ground != Ground::UnreliableNotes;
+  if (notesLose)
     add(parameter);
-  if (notes && notes->confidence > kUnreliableNotes)
+  if (notesLead)
     add(notes);
   // An optimizer names a node that it makes after one of those that it
   // replaces; the value keeps the name of the last of them.
   std::optional<Claim> node = fromNodeName(op), value = fromValueNames(op);
-  // Not so a convolution that took in the norm after it: it still is one.
   if (node && value && !(node->where == value->where)) {
-    node->confidence = value->confidence = kDisputed;
-    if (isConvolution(op))
-      node->confidence = kAbsorbed;
-    else
+    // Not so a convolution that took in the norm after it: it still is one.
+    if (isConvolution(op)) {
+      node->ground = Ground::AbsorbingName;
+    } else {
+      value->ground = Ground::DisputedValueName;
       std::swap(node, value);
+    }
   }
   // Its value, a result of the model, need not be the first one's.
   if (node && !value && mayBeFused(op))
-    node->confidence = kOfFirst;
+    node->ground = Ground::NameOfFirst;
   add(node);
   add(value);
   add(fromTracedNames(op));
-  if (!contradicted)
+  if (!notesLose)
     add(parameter);
-  if (notes && notes->confidence <= kUnreliableNotes)
+  if (!notesLead)
     add(notes);
   return all;
 }
 
+/// What lost against the first claim is right at most where that is wrong.
 TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
                             ModuleTags &tags) const {
   SmallVector<Claim, 3> all = claims(op);
@@ -341,6 +368,10 @@ TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
     return {};
   MLIRContext *context = op->getContext();
   const Claim &first = all.front();
+  double confidence = worth(first.ground);
+  // Whatever was counted elsewhere: in this file they are wrong often.
+  if (first.ground == Ground::UnreliableNotes)
+    confidence = std::min(confidence, kGivesWay);
   SmallVector<ContextAttr> contexts;
   SmallVector<ModuleId> named = {first.where.module};
   for (const Claim &claim : llvm::drop_begin(all)) {
@@ -348,17 +379,19 @@ TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
       continue;
     named.push_back(claim.where.module);
     contexts.push_back(ContextAttr::get(context, tree[claim.where.module].path,
-                                        claim.evidence, claim.confidence));
+                                        evidenceOf(claim.ground),
+                                        doubt(confidence)));
   }
   auto [module, call] = first.where;
-  TagAttr tag = tags.get(module, paths[module], call, first.evidence,
-                         first.confidence, first.reason);
+  recordGround(op, first.ground);
+  TagAttr tag = tags.get(module, paths[module], call, evidenceOf(first.ground),
+                         confidence, first.reason);
   return contexts.empty() ? tag : tag.withContexts(contexts);
 }
 
 SmallVector<Location, 1> DirectEvidence::sources(Operation *op) const {
   std::optional<SourceLine> line;
-  if (StringAttr stack = getMetadata(op, kStackTrace))
+  if (StringAttr stack = getMetadata(op, kStackTraceKey))
     line = lastSourceLine(stack);
   if (const TraceOp *named = line ? nullptr : tracedOp(op);
       named && !named->file.empty())

@@ -6,6 +6,7 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 
+#include "Ground.h"
 #include "ParameterEvidence.h"
 #include "TracedNames.h"
 
@@ -17,8 +18,7 @@ namespace htp {
 /// One source's answer.
 struct Claim {
   ModuleCall where;
-  llvm::StringRef evidence;
-  double confidence = 1.0;
+  Ground ground;
   llvm::StringRef reason; ///< a constant
 };
 
@@ -50,6 +50,7 @@ private:
   /// For modules that run several times: the nodes of one type that read a
   /// parameter, in order.
   llvm::StringMap<llvm::SmallVector<mlir::Operation *, 2>> repeatedReaders;
+  llvm::BitVector noted; ///< modules that the notes of any node name
   /// Nodes whose notes and parameters name the same module, and those whose do
   /// not: where notes are wrong often, all notes of the file count less.
   size_t notesRight = 0, notesWrong = 0;
@@ -67,8 +68,10 @@ private:
   bool notesAreReliable() const;
   bool agree(mlir::Operation *op, const Claim &notes,
              const Claim &parameter) const;
-  void weigh(mlir::Operation *op, std::optional<Claim> &notes,
-             std::optional<Claim> &parameter) const;
+  std::optional<Claim> fromAbsorbingWeight(mlir::Operation *op,
+                                           const Claim &notes) const;
+  bool contradict(mlir::Operation *op, std::optional<Claim> &notes,
+                  std::optional<Claim> &parameter) const;
   int64_t callOf(mlir::Operation *op, const ParameterValue &parameter,
                  ModuleId module) const;
 };

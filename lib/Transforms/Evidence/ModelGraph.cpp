@@ -290,12 +290,11 @@ void GraphBuilder::addOperation(Operation *op) {
     return;
   if (int32_t source = seenThrough(op); source >= 0) {
     values[op->getResult(0)] = source;
-    // It ends what a node does; to quantize is for who reads it.
-    auto maker = result.nodeOf.find(op->getOperand(0).getDefiningOp());
-    if (maker != result.nodeOf.end() &&
-        !getOpType(op).ends_with("QuantizeLinear") &&
+    // It ends what made the value; to quantize is for who reads it.
+    int32_t maker = graph.values[source].producer;
+    if (maker >= 0 && !getOpType(op).ends_with("QuantizeLinear") &&
         getOpType(op) != "ReorderInput")
-      result.ends.push_back({op, result.nodeOf[op] = maker->second});
+      result.ends.push_back({op, result.nodeOf[op] = maker});
     return;
   }
   addNode(op);

@@ -128,7 +128,7 @@ ProgramFit::Verdict ProgramFit::verdict() const {
 }
 
 LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
-                                 StringRef evidence, bool force) const {
+                                 Evidence evidence, bool force) const {
   Builder builder(module.getContext());
   NamedAttrList figures;
   auto add = [&](StringRef key, Attribute value) {
@@ -138,8 +138,8 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
     add(key, builder.getI64IntegerAttr(value));
   };
   Verdict answer = verdict();
-  add("source",
-      builder.getStringAttr(evidence == "alignment" ? "trace" : evidence));
+  add("source", builder.getStringAttr(
+                    evidence == Evidence::Alignment ? "trace" : "reference"));
   count("parameters", parameters);
   count("parameters_found", parametersFound);
   count("tensors", tensors);

@@ -6,6 +6,7 @@
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
 
 #include "HTP/Alignment/Alignment.h"
+#include "HTP/Dialect/HTP/IR/HTP.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -48,7 +49,7 @@ struct ProgramFit {
   /// program may be of another model; where it is, an error, or with `force` a
   /// warning.
   mlir::LogicalResult report(mlir::ModuleOp module, llvm::StringRef name,
-                             llvm::StringRef evidence, bool force) const;
+                             Evidence evidence, bool force) const;
 };
 
 } // namespace htp

@@ -69,9 +69,23 @@ ModuleId ConflictView::common(ArrayRef<Candidate> several) const {
 }
 
 bool ConflictView::isDirect() const {
-  return llvm::StringSwitch<bool>(current.evidence)
-      .Cases({"override", "metadata", "name", "value-name", "parameter"}, true)
-      .Default(false);
+  switch (current.evidence) {
+  case Evidence::Metadata:
+  case Evidence::Name:
+  case Evidence::ValueName:
+  case Evidence::Parameter:
+  case Evidence::Override:
+    return true;
+  case Evidence::None:
+  case Evidence::Location:
+  case Evidence::Alignment:
+  case Evidence::Reference:
+  case Evidence::Producer:
+  case Evidence::Consumer:
+  case Evidence::Ancestor:
+    return false;
+  }
+  llvm_unreachable("all evidence is direct or not");
 }
 
 bool ConflictView::isDisputed(double threshold) const {

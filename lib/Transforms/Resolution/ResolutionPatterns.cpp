@@ -5,6 +5,8 @@
 
 #include "ResolutionPatterns.h"
 
+#include "../Evidence/Ground.h"
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,6 +15,16 @@ using namespace htp;
 
 static std::string quoted(const ConflictView &conflict, ModuleId module) {
   return "'" + conflict.getTree()[module].path + "'";
+}
+
+/// The node belongs to `module`, or stays where it is.
+static Decision goTo(ModuleId module, Ground ground, std::string reason) {
+  return {module, evidenceOf(ground), worth(ground), std::move(reason)};
+}
+static Decision stay(const ConflictView &conflict, Ground ground,
+                     std::string reason) {
+  return {conflict.getCurrent().module, conflict.getCurrent().evidence,
+          worth(ground), std::move(reason)};
 }
 
 /// Whether all of several candidates lie in `module` or below it.
@@ -72,12 +84,12 @@ private:
     std::string reason = "residual connection of " + quoted(conflict, around);
     const Candidate &current = conflict.getCurrent();
     if (tree.isAncestorOrSelf(around, current.module))
-      return {current.module, current.evidence, 0.9, reason};
+      return stay(conflict, Ground::Residual, reason);
     if (!conflict.getConsumers().empty() &&
         allWithin(conflict, conflict.getConsumers(), around))
       around = tree.lowestCommonAncestor(
           conflict.common(conflict.getConsumers()), maker.module);
-    return {around, "consumer", 0.9, reason};
+    return goTo(around, Ground::Residual, reason);
   }
 };
 
@@ -91,8 +103,8 @@ struct ExporterMade : ResolutionPattern {
     if (!llvm::all_of(conflict.getProducers(), same) ||
         !llvm::all_of(conflict.getConsumers(), same))
       return std::nullopt;
-    return Decision{module, "producer", 0.9,
-                    "lies between nodes of " + quoted(conflict, module)};
+    return goTo(module, Ground::ExporterMade,
+                "lies between nodes of " + quoted(conflict, module));
   }
 };
 
@@ -122,12 +134,11 @@ struct CrossAttention : ResolutionPattern {
     if (!crosses || own.size() == consumers.size())
       return std::nullopt;
     if (tree.isAncestorOrSelf(branch, conflict.getCurrent().module))
-      return Decision{conflict.getCurrent().module,
-                      conflict.getCurrent().evidence, 0.85,
-                      "goes on in " + quoted(conflict, branch)};
-    return Decision{conflict.common(own), "consumer", 0.85,
-                    "reads values of several branches and goes on in " +
-                        quoted(conflict, branch)};
+      return stay(conflict, Ground::CrossAttention,
+                  "goes on in " + quoted(conflict, branch));
+    return goTo(conflict.common(own), Ground::CrossAttention,
+                "reads values of several branches and goes on in " +
+                    quoted(conflict, branch));
   }
 };
 
@@ -145,9 +156,8 @@ struct Provenance : ResolutionPattern {
     if (!same || conflict.related(module, conflict.getCurrent().module) ||
         !conflict.isDetached())
       return std::nullopt;
-    return Decision{module, "producer", 0.8,
-                    "all that it reads was made by " +
-                        quoted(conflict, module)};
+    return goTo(module, Ground::Provenance,
+                "all that it reads was made by " + quoted(conflict, module));
   }
 };
 
@@ -169,19 +179,19 @@ struct SeveralContexts : ResolutionPattern {
     });
     std::string count = std::to_string(weights.size()) + " modules claim it";
     double share = best->second / total;
-    if (share > 0.5)
-      return Decision{best->first,
-                      best->first == conflict.getCurrent().module
-                          ? conflict.getCurrent().evidence
-                          : StringRef("consumer"),
-                      0.5 + share / 4,
-                      count + ", most evidence is for " +
-                          quoted(conflict, best->first)};
+    if (share > 0.5) {
+      std::string reason =
+          count + ", most evidence is for " + quoted(conflict, best->first);
+      return best->first == conflict.getCurrent().module
+                 ? stay(conflict, Ground::SeveralContexts, reason)
+                 : goTo(best->first, Ground::SeveralContexts, reason);
+    }
     SmallVector<ModuleId> modules;
     for (const auto &[module, weight] : weights)
       modules.push_back(module);
     ModuleId ancestor = conflict.getTree().lowestCommonAncestor(modules);
-    return Decision{ancestor, "ancestor", 0.6,
+    return Decision{ancestor, Evidence::Ancestor,
+                    worth(Ground::SeveralContexts),
                     count + ", which " + quoted(conflict, ancestor) + " holds"};
   }
 };
@@ -203,8 +213,8 @@ struct CommonAncestor : ResolutionPattern {
         });
     if (outside || made || consumers.size() < 2)
       return std::nullopt;
-    return Decision{ancestor, "ancestor", 0.75,
-                    "read by several modules of " + quoted(conflict, ancestor)};
+    return goTo(ancestor, Ground::CommonAncestor,
+                "read by several modules of " + quoted(conflict, ancestor));
   }
 };
 

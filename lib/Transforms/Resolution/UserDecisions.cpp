@@ -66,8 +66,8 @@ LogicalResult UserDecisions::loadOverrides(StringRef path) {
     if (unknown++ == 0)
       first = "node '" + node + "': " + message;
   }
-  forEachNode(module,
-              [&](Operation *op) { nodeNames.insert(getNodeName(op)); });
+  forEachRootedNode(module,
+                    [&](Operation *op) { nodeNames.insert(getNodeName(op)); });
   if (unknown == 0)
     return success();
   return module.emitError("overrides '")
@@ -81,7 +81,7 @@ bool UserDecisions::matches(const Rule &rule, const ConflictView &view) {
   };
   const Candidate &current = view.getCurrent();
   return among(rule.rule.opTypes, getOpType(view.getOperation())) &&
-         among(rule.rule.evidence, current.evidence) &&
+         among(rule.rule.evidence, stringifyEvidence(current.evidence)) &&
          current.confidence < rule.rule.below &&
          (rule.modules.empty() || rule.modules[current.module]);
 }
@@ -131,7 +131,7 @@ UserDecisions::decide(const ConflictView &view) {
   Operation *op = view.getOperation();
   if (Override *given = overrideOf(op)) {
     given->matched = true;
-    return std::optional(Decision{given->target, "override", 1.0,
+    return std::optional(Decision{given->target, Evidence::Override, 1.0,
                                   "given by name in the overrides"});
   }
   const Rule *winner = nullptr;
@@ -157,7 +157,7 @@ UserDecisions::decide(const ConflictView &view) {
   if (!winner)
     return std::optional<Decision>();
   return std::optional(
-      Decision{*target, "override", 1.0,
+      Decision{*target, Evidence::Override, 1.0,
                "rule '" + winner->rule.name + "' of the policy"});
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
@@ -10,9 +11,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import __version__
 from ..errors import HTPError, HTPWarning
-from . import ask, compile, inspect, make
+from ..version import __version__
 from .commands import Commands
 from .console import Console
 
@@ -20,6 +20,7 @@ OVERVIEW = """\
 Which nn.Module did this ONNX node come from?
 
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx   export a model, tag every node
+  htp trace model.py:build -o trace.json                      the trace of a model alone
   htp tag model.onnx --trace trace.json                       tag a model that exists already
   htp analyze bert.onnx                                       modules, coverage, evidence
   htp explain bert.onnx NODE                                  why this module
@@ -29,22 +30,40 @@ Which nn.Module did this ONNX node come from?
   htp select bert.onnx 'encoder.layer.*.attention'            names of nodes, for quantizers
   htp profile bert.onnx                                       which module is slow
   htp diff bert.onnx int8.onnx                                which module makes it wrong
+  htp view bert.onnx                                          all of it as a page for a browser
+  htp batch models/ -o tagged/                                many models, here or on a cluster
   htp compile bert.onnx                                       with IREE, each distinct layer once
 
 'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+#: Where each command is. A module is loaded for its own commands only: what `htp analyze` needs is little,
+#: and it should start at once.
+MODULES = {
+    "make": ("export", "trace", "tag", "outline", "extract"),
+    "inspect": ("analyze", "explain", "doctor"),
+    "check": ("validate", "compare"),
+    "ask": ("select", "profile", "diff"),
+    "compile": ("compile",),
+    "view": ("view",),
+    "batch": ("batch",),
+    "completion": ("completion",),
+}
+
+
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands, or of those that are defined beside one."""
     parser = argparse.ArgumentParser(
         prog="htp", description=OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"htp {__version__}")
+    if command == "--version":
+        return parser
     commands = Commands(parser)
-    make.register(commands)
-    inspect.register(commands)
-    ask.register(commands)
-    compile.register(commands)
+    wanted = [module for module, names in MODULES.items() if command in names]
+    for module in wanted or MODULES:
+        importlib.import_module(f".{module}", __name__).register(commands)
     return parser
 
 
@@ -71,7 +90,8 @@ def _show_warnings(console: Console) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command: 0 for success, 1 for an error or a failed check, 2 for wrong usage."""
-    options = build_parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    options = build_parser(words[0] if words else None).parse_args(words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name may hold what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")

@@ -14,7 +14,7 @@ from ..errors import BadInput
 from ..files import Outputs, check_writable
 from ..profiling import ModuleChange, Profile, compare_profiles, profile, read_profile
 from ..selecting import FORMATS, select
-from .commands import Commands
+from .commands import Commands, add_dim, dimensions
 from .console import Console, count, printable
 
 SELECT = """\
@@ -45,8 +45,9 @@ included, and adds up the times of its nodes by module: self is what a module's 
 modules below it, calls are executed nodes in a run. Times are means over the faster half of the runs: they all do
 the same work, so the slower half was disturbed by other work on the machine.
 
-With --profile nothing is run: FILE is a profile that ONNX Runtime wrote, or a CSV of name,microseconds of any other
-engine, where a fused name 'A + B' is split evenly over its parts.
+With --profile nothing is run: FILE is a profile that ONNX Runtime wrote; the graph that OpenVINO executed
+(benchmark_app -pc -exec_graph_path FILE.xml) or its report (-report_type detailed_counters); or a CSV of
+name,microseconds of any other engine, where a fused name 'A + B' is split evenly over its parts.
 
 examples:
   htp profile bert.onnx --dim batch=1 --dim length=128
@@ -55,6 +56,7 @@ examples:
   htp profile bert.onnx --json > before.json
   htp profile bert-int8.onnx --compare before.json
   htp profile bert.onnx --profile onnxruntime_profile__2026-01-31.json
+  htp profile bert.onnx --profile executed.xml
   htp profile bert.onnx --profile layers.csv
 
 --inputs: an .npz with an array for each input; those that it lacks are made from the model's shapes.
@@ -93,13 +95,7 @@ def register(commands: Commands) -> None:
     parser = commands.add("profile", PROFILE, run_profile)
     parser.add_argument("model", metavar="MODEL", help="a tagged ONNX model")
     parser.add_argument("--inputs", metavar="FILE.npz", help="what to run it with")
-    parser.add_argument(
-        "--dim",
-        metavar="NAME=SIZE",
-        action="append",
-        default=[],
-        help="a symbolic dimension's size; by default 1 for a first axis and 16 for others",
-    )
+    add_dim(parser, "; by default 1 for a first axis and 16 for others")
     parser.add_argument("--warmup", metavar="N", type=int, help="runs before those that count: 3")
     parser.add_argument("--runs", metavar="N", type=int, default=10, help="default: %(default)s")
     parser.add_argument("--threads", metavar="N", type=int, help="default: ONNX Runtime's own")
@@ -120,13 +116,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("first", metavar="A", help="a tagged ONNX model")
     parser.add_argument("second", metavar="B", help="another form of it")
     parser.add_argument("--inputs", metavar="FILE.npz", help="what to run them with")
-    parser.add_argument(
-        "--dim",
-        metavar="NAME=SIZE",
-        action="append",
-        default=[],
-        help="a symbolic dimension's size",
-    )
+    add_dim(parser)
     parser.add_argument(
         "--tolerance", metavar="X", type=float, default=1e-3, help="default: %(default)s"
     )
@@ -198,16 +188,6 @@ def run_profile(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def dimensions(texts: list[str]) -> dict[str, int]:
-    sizes = {}
-    for text in texts:
-        name, _, size = text.rpartition("=")
-        if not name or not size.isdecimal():
-            raise BadInput(f"--dim {text!r}: expected NAME=SIZE, such as length=128")
-        sizes[name] = int(size)
-    return sizes
-
-
 def _write_all(
     writers: dict[Path, Callable[[Profile], str]], result: Profile, console: Console
 ) -> list[str]:
@@ -234,9 +214,9 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
     spent = f"{_ms(result.node_microseconds)} ms in nodes"
     if result.model_microseconds is not None:
         spent += f" of {_ms(result.model_microseconds)} ms"
-    console.text(
-        f"{printable(result.file)}: {spent}, mean of {count(result.runs, 'run')} ({printable(result.source)})"
-    )
+    if result.run_microseconds:  # other engines do not say what their times are of
+        spent += f", mean of {count(result.runs, 'run')}"
+    console.text(f"{printable(result.file)}: {spent} ({printable(result.source)})")
     console.text(
         f"{_percent(result.attributed)} has a module, {_percent(result.below_root)} one below the root"
     )
@@ -250,7 +230,7 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
                 _ms(module.self_microseconds),
                 _ms(module.total_microseconds),
                 _percent(module.share),
-                f"{module.calls:g}",
+                f"{round(module.calls, 1):g}",
             )
         )
     lost = sum(k.microseconds for k in result.kernels if k.module is None)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import BadInput
 from .console import Console
 
 Run = Callable[[argparse.Namespace, Console], int]
@@ -37,3 +38,23 @@ class Commands:
         )
         parser.set_defaults(run=run)
         return parser
+
+
+def add_dim(parser: argparse.ArgumentParser, more: str = "") -> None:
+    parser.add_argument(
+        "--dim",
+        metavar="NAME=SIZE",
+        action="append",
+        default=[],
+        help=f"a symbolic dimension's size{more}",
+    )
+
+
+def dimensions(texts: list[str]) -> dict[str, int]:
+    sizes = {}
+    for text in texts:
+        name, _, size = text.rpartition("=")
+        if not name or not size.isdecimal():
+            raise BadInput(f"--dim {text!r}: expected NAME=SIZE, such as length=128")
+        sizes[name] = int(size)
+    return sizes

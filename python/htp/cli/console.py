@@ -24,6 +24,10 @@ class Console:
         if not self.quiet and not self.json:
             print(f"htp: {text}", file=sys.stderr, flush=True)
 
+    def problem(self, text: str) -> None:
+        """One of several things that went wrong; the work went on."""
+        print(f"htp: error: {printable(text)}", file=sys.stderr, flush=True)
+
     def error(self, text: str) -> None:
         if self.json:
             self.result({"error": text})
@@ -49,6 +53,10 @@ class Console:
         if self.json:
             json.dump(value, sys.stdout, indent=1, ensure_ascii=False)
             print()
+
+    def flush(self) -> None:
+        """For what goes on running."""
+        sys.stdout.flush()
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Aligned columns; those that hold numbers alone stand at the right."""
@@ -100,7 +108,7 @@ def printable(value: object) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text.removesuffix(" %"))
+        float(text.removeprefix("≥ ").removesuffix(" %").rstrip(" kMGT").replace("?", "0"))
     except ValueError:
         return False
     return True

@@ -1,18 +1,25 @@
-"""Commands that write models: export, tag, outline, extract."""
+"""Commands that write models: export, trace, tag, outline, extract."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import tagging
-from ..export import export
+from ..errors import BadInput
+from ..exporting import export
 from ..files import Outputs, check_writable
 from ..model import TaggedModel
+from ..recording import trace
 from ..report import markdown
+from ..viewing import view
 from .commands import Commands
 from .console import Console, count, fit_line, in_percent, printable
+
+if TYPE_CHECKING:
+    from ..sources import Source
 
 EXPORT = """\
 Export a PyTorch model and tag every node
@@ -29,6 +36,19 @@ examples:
 
 inputs.json: {"x":   {"shape": [1, 8], "dtype": "float32"},
               "ids": {"shape": [1, 16], "dtype": "int64", "range": [0, 99]}}
+"""
+TRACE = """\
+Write the trace of a PyTorch model, for an ONNX file that exists already
+
+MODEL is as for htp export, or an archive that PyTorch saved: TorchScript (.pt) or torch.export (.pt2). The trace
+holds modules, operations, and sketches of all parameters, which recognise them in optimized and quantized forms.
+
+examples:
+  htp trace net.py:build -o net.trace.json
+  htp trace ./checkpoint -o model.trace.json --tracer torchscript
+  htp trace mypackage.models:build --input-specs inputs.json
+  htp trace model.pt2
+  htp tag somewhere-else.onnx --trace model.trace.json
 """
 TAG = """\
 Tag a model that was exported before
@@ -59,15 +79,10 @@ examples:
 
 def register(commands: Commands) -> None:
     parser = commands.add("export", EXPORT, run_export)
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        help="Hugging Face name or folder, package.module:factory, file.py",
-    )
+    _add_source(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="model.onnx", help="default: %(default)s"
     )
-    parser.add_argument("--input-specs", metavar="JSON", help="a JSON file, or JSON itself")
     parser.add_argument(
         "--exporter",
         choices=["auto", "torchscript", "dynamo"],
@@ -78,14 +93,24 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--dynamic", action="store_true", help="dynamic batch, and length of (batch, length)"
     )
-    parser.add_argument(
-        "--use-cache",
-        action="store_true",
-        help="a decoder's step: caches are inputs (past_key_values.0.key) and outputs (present.0.key)",
-    )
     parser.add_argument("--outline", action="store_true", help="one function for every module")
     _add_storage(parser)
     _add_sides(parser)
+
+    parser = commands.add("trace", TRACE, run_trace)
+    _add_source(parser, ", .pt, .pt2")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="default: model.trace.json; of an archive, NAME.trace.json",
+    )
+    parser.add_argument(
+        "--tracer",
+        choices=["auto", "export", "torchscript"],
+        default="auto",
+        help="auto: torch.export, and torch.jit.trace where that fails",
+    )
 
     parser = commands.add("tag", TAG, run_tag)
     parser.add_argument("model", help="an ONNX file")
@@ -117,12 +142,26 @@ def register(commands: Commands) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.PATH.onnx")
 
 
+def _add_source(parser: argparse.ArgumentParser, more: str = "") -> None:
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help=f"Hugging Face name or folder, package.module:factory, file.py{more}",
+    )
+    parser.add_argument("--input-specs", metavar="JSON", help="a JSON file, or JSON itself")
+    parser.add_argument(
+        "--use-cache",
+        action="store_true",
+        help="a decoder's step: caches are inputs (past_key_values.0.key) and outputs (present.0.key)",
+    )
+
+
 def _add_storage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag-storage",
-        choices=["metadata", "attribute", "none"],
+        choices=["metadata", "compact", "attribute", "none"],
         default="metadata",
-        help="attribute: node attributes, which checkers and ONNX Runtime reject; "
+        help="compact: only what HTP itself reads; attribute: node attributes, which checkers and ONNX Runtime reject; "
         "none: only in NAME.ops.json",
     )
 
@@ -130,19 +169,14 @@ def _add_storage(parser: argparse.ArgumentParser) -> None:
 def _add_sides(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graphml", action="store_true", help="write NAME.graphml too")
     parser.add_argument("--report", action="store_true", help="write NAME.report.md too")
+    parser.add_argument("--page", action="store_true", help="write NAME.html too, as 'htp view'")
 
 
 def run_export(options: argparse.Namespace, console: Console) -> int:
-    from ..sources import load_source, read_specs
-
     target = Path(options.output)
     _check_outputs(target, options)
-    specs = read_specs(options.input_specs) if options.input_specs else None
-    console.progress(f"loading {options.model}")
     # A dimension of size 1 would be taken for a constant.
-    source = load_source(
-        options.model, specs, batch=2 if options.dynamic else 1, cache=options.use_cache
-    )
+    source = _load(options, console, batch=2 if options.dynamic else 1)
     model = export(
         source.model,
         source.args,
@@ -159,11 +193,61 @@ def run_export(options: argparse.Namespace, console: Console) -> int:
     return _finish(model, options, console)
 
 
+def _load(options: argparse.Namespace, console: Console, batch: int = 1) -> Source:
+    """The PyTorch model of a command line, with an example call."""
+    from ..sources import load_source, read_specs
+
+    specs = read_specs(options.input_specs) if options.input_specs else None
+    console.progress(f"loading {options.model}")
+    return load_source(options.model, specs, batch=batch, cache=options.use_cache)
+
+
+def run_trace(options: argparse.Namespace, console: Console) -> int:
+    if options.output:
+        check_writable(Path(options.output))
+    if options.model.endswith((".pt", ".pt2")) and not Path(options.model).is_dir():
+        for name in ("input_specs", "use_cache"):
+            if getattr(options, name):
+                flag = name.replace("_", "-")
+                raise BadInput(
+                    f"--{flag} is for a model that is to be run, {options.model} is a trace"
+                )
+        made = trace(options.model, f=options.output, progress=console.progress)
+    else:
+        source = _load(options, console)
+        made = trace(
+            source.model,
+            source.args,
+            options.output or "model.trace.json",
+            kwargs=source.kwargs,
+            tracer=options.tracer,
+            progress=console.progress,
+        )
+    s = made.statistics
+    console.note(
+        f"{printable(made.path)}: {count(s['ops'], 'operation')} of {count(s['modules'], 'module')}, "
+        f"{count(s['parameters'], 'parameter')}, {s['sketches']} with sketches ({made.source})"
+    )
+    _say_replaced(made.replaced, console)
+    console.result(
+        {
+            "files": [str(made.path)],
+            "replaced": [str(f) for f in made.replaced],
+            "source": made.source,
+            "warnings": console.warnings,
+            "statistics": s,
+        }
+    )
+    return 0
+
+
 def _check_outputs(target: Path, options: argparse.Namespace) -> None:
     """Before the work starts: a typo in a path should not cost its time."""
     check_writable(target)
     if options.report:
         check_writable(_report(target))
+    if options.page:
+        check_writable(target.with_suffix(".html"))
 
 
 def _report(model: Path) -> Path:
@@ -195,7 +279,11 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
         report = _report(model.path)
         with Outputs(report) as outputs:
             outputs[report].write_text(markdown(model), encoding="utf-8")
-    for suffix in (".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md"):
+    if options.page:
+        replaced = model.replaced
+        view(model)
+        model.replaced = [*replaced, *model.replaced]
+    for suffix in (".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md", ".html"):
         if (file := model.path.with_suffix(suffix)).exists():
             files.append(file)
     if options.tag_storage == "attribute":
@@ -235,17 +323,14 @@ def _say_replaced(files: Iterable[Path], console: Console) -> None:
 
 
 def run_outline(options: argparse.Namespace, console: Console) -> int:
-    chosen = [
-        f"{name}={value}"
-        for name, value in (
-            ("classes", options.classes),
-            ("modules", options.modules),
-            ("max-depth", options.max_depth),
-        )
-        if value is not None
-    ]
     console.progress(f"outlining {options.model}")
-    model = tagging.outline(options.model, options.output, options=chosen)
+    model = tagging.outline(
+        options.model,
+        options.output,
+        classes=options.classes.split(",") if options.classes is not None else (),
+        modules=options.modules.split(",") if options.modules is not None else (),
+        max_depth=options.max_depth,
+    )
     functions = model.metadata["functions"]
     calls = sum(len(function["calls"]) for function in functions.values())
     console.note(

@@ -79,7 +79,7 @@ module attributes {onnx.ir_version = 8 : si64, onnx.opset_import = [{domain = ""
     // FILE-NEXT: Relu: htp.scope = layers.0.act
     // FILE-NEXT: Relu: htp.evidence = alignment
     // FILE-NEXT: Relu: htp.confidence = 1
-    // FILE-NEXT: Relu: namespace = : demo.Net/layers.0: demo.Layer/layers.0.act: torch.nn.modules.activation.ReLU/relu: Relu
+    // FILE-NEXT: Relu: namespace = : demo.Net/layers.0: demo.Layer/layers.0.act: torch.nn.modules.activation.ReLU{{$}}
     // CHECK: "onnx.Relu"(%a) {htp.tag = #htp.tag<"layers.0.act", evidence = "alignment">, onnx_node_name
     // NN: Relu: htp.tag = /Net/Layer.0/ReLU
     %1 = "onnx.Relu"(%0) {onnx_node_name = "relu", onnx_output_names = ["y"], htp.tag = #htp.tag<"layers.0.act", evidence = "alignment">} : (tensor<2xf32>) -> tensor<2xf32>

@@ -47,11 +47,12 @@ TEST(ModuleFrame, ComparesAsItConverts) {
 
 TEST_F(CallRecord, TagsAreComparedWhole) {
   ModuleFrame frame("layer.0");
-  auto context0 = ContextAttr::get(&context, "layer.0.x", "name", 0.5);
-  auto context1 = ContextAttr::get(&context, "layer.1.x", "name", 0.5);
+  auto context0 = ContextAttr::get(&context, "layer.0.x", Evidence::Name, 0.5);
+  auto context1 = ContextAttr::get(&context, "layer.1.x", Evidence::Name, 0.5);
   auto tag = [&](StringRef path, int64_t call = 0, double confidence = 0.9,
                  ArrayRef<ContextAttr> contexts = {}) {
-    return TagAttr::get(&context, path, call, "name", confidence, "", contexts);
+    return TagAttr::get(&context, path, call, Evidence::Name, confidence, "",
+                        contexts);
   };
   TagAttr full = tag("layer.0.x", 1, 0.9, context0);
   EXPECT_TRUE(frame.isSame(frame.relative(full), full));

@@ -93,7 +93,8 @@ TEST(Hierarchy, TagsOfAModuleAreThoseThatWereAskedFor) {
   auto path = mlir::StringAttr::get(&context, "a");
   ModuleTags tags(1);
   for (int64_t call : {0, 0, 1})
-    for (llvm::StringRef evidence : {"name", "name", "parameter"})
+    for (Evidence evidence :
+         {Evidence::Name, Evidence::Name, Evidence::Parameter})
       for (double confidence : {0.5, 0.9})
         for (llvm::StringRef reason : {"", "b"})
           EXPECT_EQ(

@@ -27,27 +27,102 @@ using htp::onnx::Numbers;
 namespace {
 
 struct InferShapes : htp::impl::ONNXInferShapesBase<InferShapes> {
+  using ONNXInferShapesBase::ONNXInferShapesBase;
   void runOnOperation() override;
 
 private:
+  LogicalResult readDims();
+  void setDims(func::FuncOp function);
   void infer(func::FuncOp function);
   void infer(Operation *op);
   void refine(Value value, Type type);
 
+  struct Dim {
+    int64_t size = 0;
+    bool used = false;
+  };
   llvm::DenseMap<Value, Numbers> numbers;
+  llvm::StringMap<Dim> sizes;
 };
 
 } // namespace
 
+LogicalResult InferShapes::readDims() {
+  sizes.clear();
+  for (StringRef text : dims) {
+    auto [name, size] = text.rsplit('=');
+    int64_t number = 0;
+    if (name.empty() || size.getAsInteger(10, number) || number < 0)
+      return emitError(getOperation().getLoc())
+             << "expected name=size in dims, found '" << text << "'";
+    sizes[name] = {number};
+  }
+  return success();
+}
+
+/// The name of an open dimension, out of "0:batch,2:length"; without one, that
+/// of its input and its place.
+static std::string getDimName(func::FuncOp function, unsigned argument,
+                              int64_t axis) {
+  auto params =
+      function.getArgAttrOfType<StringAttr>(argument, "onnx.dim_params");
+  SmallVector<StringRef> entries;
+  if (params)
+    params.getValue().split(entries, ',');
+  for (StringRef entry : entries) {
+    auto [index, name] = entry.split(':');
+    if (index == std::to_string(axis))
+      return name.str();
+  }
+  auto name = function.getArgAttrOfType<StringAttr>(argument, "onnx.name");
+  return (name ? name.getValue() : StringRef()).str() + "." +
+         std::to_string(axis);
+}
+
+/// Whether a value goes into a function, whose signature stays as it is.
+static bool isPassedOn(Value value) {
+  return llvm::any_of(value.getUsers(),
+                      [](Operation *user) { return isa<func::CallOp>(user); });
+}
+
+void InferShapes::setDims(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.hasStaticShape() || isPassedOn(argument))
+      continue;
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [axis, size] : llvm::enumerate(shape)) {
+      if (!ShapedType::isDynamic(size))
+        continue;
+      auto it = sizes.find(getDimName(function, argument.getArgNumber(), axis));
+      if (it == sizes.end())
+        continue;
+      size = it->second.size;
+      it->second.used = true;
+    }
+    argument.setType(type.clone(shape));
+  }
+}
+
 void InferShapes::runOnOperation() {
+  if (failed(readDims()))
+    return signalPassFailure();
   llvm::DenseSet<StringAttr> called;
   getOperation().walk([&](func::CallOp call) {
     called.insert(call.getCalleeAttr().getRootReference());
   });
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (!function.isExternal() && !function->hasAttr("onnx.function_name") &&
-        !called.contains(function.getSymNameAttr()))
+        !called.contains(function.getSymNameAttr())) {
+      setDims(function);
       infer(function);
+    }
+  for (auto &entry : sizes)
+    if (!entry.second.used) {
+      emitError(getOperation().getLoc())
+          << "no input has an open dimension '" << entry.first() << "'";
+      return signalPassFailure();
+    }
 }
 
 void InferShapes::infer(func::FuncOp function) {
@@ -62,7 +137,7 @@ void InferShapes::infer(func::FuncOp function) {
 /// Takes over what `type` says beyond the value's own type.
 void InferShapes::refine(Value value, Type type) {
   auto found = dyn_cast_or_null<RankedTensorType>(type);
-  if (!found)
+  if (!found || isPassedOn(value))
     return;
   auto known = dyn_cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(found.getShape());

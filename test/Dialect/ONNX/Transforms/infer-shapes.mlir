@@ -67,3 +67,19 @@ func.func private @Layer(%x: tensor<2x3xf32>) -> tensor<?x?xf32> {
   %0 = "onnx.Relu"(%x) : (tensor<2x3xf32>) -> tensor<?x?xf32>
   onnx.Return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// What goes into a function keeps the type that the function takes.
+// CHECK-LABEL: func.func @passed
+// CHECK: "onnx.Relu"({{.*}}) : (tensor<2x3xf32>) -> tensor<?x?xf32>
+// CHECK: call @Taken({{.*}}) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+func.func @passed(%x: tensor<2x3xf32>) -> tensor<?x?xf32> {
+  %0 = "onnx.Relu"(%x) : (tensor<2x3xf32>) -> tensor<?x?xf32>
+  %1 = call @Taken(%0) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  onnx.Return %1 : tensor<?x?xf32>
+}
+func.func private @Taken(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = "onnx.Relu"(%x) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  onnx.Return %0 : tensor<?x?xf32>
+}

@@ -20,6 +20,8 @@
 
 #include "HTP/Dialect/HTP/IR/HTPDialect.h.inc"
 
+#include "HTP/Dialect/HTP/IR/HTPEnums.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "HTP/Dialect/HTP/IR/HTPAttributes.h.inc"
 

@@ -7,6 +7,7 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -32,6 +33,28 @@ def HTP_Dialect : Dialect {
 
 class HTP_Attr<string name, string attrMnemonic> : AttrDef<HTP_Dialect, name> {
   let mnemonic = attrMnemonic;
+}
+
+/// What an answer rests on. The names are those that files carry.
+def HTP_Evidence : I32EnumAttr<"Evidence", "what an answer rests on", [
+    I32EnumAttrCase<"None", 0, "">,
+    // What the node itself says.
+    I32EnumAttrCase<"Metadata", 1, "metadata">,
+    I32EnumAttrCase<"Name", 2, "name">,
+    I32EnumAttrCase<"ValueName", 3, "value-name">,
+    I32EnumAttrCase<"Parameter", 4, "parameter">,
+    I32EnumAttrCase<"Location", 5, "location">,
+    // What a program that ran says, as a whole.
+    I32EnumAttrCase<"Alignment", 6, "alignment">,
+    I32EnumAttrCase<"Reference", 7, "reference">,
+    // What its neighbours say.
+    I32EnumAttrCase<"Producer", 8, "producer">,
+    I32EnumAttrCase<"Consumer", 9, "consumer">,
+    I32EnumAttrCase<"Ancestor", 10, "ancestor">,
+    // What a user says.
+    I32EnumAttrCase<"Override", 11, "override">]> {
+  let cppNamespace = "::htp";
+  let genSpecializedAttr = 0;
 }
 
 /// How often answers like this one are right, between 0 and 1.
@@ -116,10 +139,10 @@ def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
   let summary = "Another module that an operation could be said to belong to";
   let parameters = (ins
     StringRefParameter<"path of the module">:$path,
-    StringRefParameter<"what speaks for it">:$evidence,
+    DefaultValuedParameter<"::htp::Evidence", "::htp::Evidence::None">:$evidence,
     HTP_Confidence:$confidence);
   let builders = [
-    AttrBuilder<(ins "::llvm::StringRef":$path, "::llvm::StringRef":$evidence,
+    AttrBuilder<(ins "::llvm::StringRef":$path, "::htp::Evidence":$evidence,
                      "double":$confidence), [{
       return $_get($_ctxt, path, evidence, ::llvm::APFloat(confidence));
     }]>];
@@ -174,14 +197,14 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
   let parameters = (ins
     AttrParameter<"::mlir::StringAttr", "path of the module">:$pathAttr,
     DefaultValuedParameter<"int64_t", "0">:$call,
-    StringRefParameter<"what the answer rests on">:$evidence,
+    DefaultValuedParameter<"::htp::Evidence", "::htp::Evidence::None">:$evidence,
     HTP_Confidence:$confidence,
     StringRefParameter<"why a conflict was decided so">:$reason,
     OptionalArrayRefParameter<"ContextAttr">:$contexts);
   let builders = [
     AttrBuilderWithInferredContext<(ins
         "::mlir::StringAttr":$path, CArg<"int64_t", "0">:$call,
-        CArg<"::llvm::StringRef", "{}">:$evidence,
+        CArg<"::htp::Evidence", "::htp::Evidence::None">:$evidence,
         CArg<"double", "1.0">:$confidence,
         CArg<"::llvm::StringRef", "{}">:$reason,
         CArg<"::llvm::ArrayRef<ContextAttr>", "{}">:$contexts), [{
@@ -189,7 +212,7 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
                    ::llvm::APFloat(confidence), reason, contexts);
     }]>,
     AttrBuilder<(ins "::llvm::StringRef":$path, CArg<"int64_t", "0">:$call,
-                     CArg<"::llvm::StringRef", "{}">:$evidence,
+                     CArg<"::htp::Evidence", "::htp::Evidence::None">:$evidence,
                      CArg<"double", "1.0">:$confidence,
                      CArg<"::llvm::StringRef", "{}">:$reason,
                      CArg<"::llvm::ArrayRef<ContextAttr>", "{}">:$contexts), [{

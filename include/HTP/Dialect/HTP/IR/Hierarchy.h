@@ -60,7 +60,7 @@ public:
   explicit ModuleTags(size_t modules) : last(modules) {}
 
   TagAttr get(ModuleId module, mlir::StringAttr path, int64_t call,
-              llvm::StringRef evidence, double confidence,
+              Evidence evidence, double confidence,
               llvm::StringRef reason = {});
 
 private:

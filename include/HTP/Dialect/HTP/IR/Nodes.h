@@ -19,6 +19,9 @@ inline constexpr llvm::StringLiteral kOutputNamesAttr = "onnx_output_names";
 inline constexpr llvm::StringLiteral kValueNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral kMetadataAttr = "onnx.metadata_props";
 inline constexpr llvm::StringLiteral kInitializerAttr = "onnx.initializer";
+/// Metadata of a node in which torch.export's exporter notes the Python code.
+inline constexpr llvm::StringLiteral kStackTraceKey =
+    "pkg.torch.onnx.stack_trace";
 
 /// Whether `op` is a weight that the model holds: an `onnx.Constant` that was
 /// an initializer.
@@ -38,6 +41,11 @@ bool needsTag(mlir::Operation *op);
 /// other nodes included, in order.
 void forEachNode(mlir::ModuleOp module,
                  llvm::function_ref<void(mlir::Operation *)> visit);
+
+/// The same without those of functions that --htp-outline made: their tags are
+/// relative to the function's module, and answers of an earlier run.
+void forEachRootedNode(mlir::ModuleOp module,
+                       llvm::function_ref<void(mlir::Operation *)> visit);
 
 /// The operator's name: "MatMul"; of a custom operator its own.
 llvm::StringRef getOpType(mlir::Operation *op);

@@ -30,9 +30,19 @@ def ONNXInferShapes : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
     %y = "onnx.Expand"(%v, %size) : (tensor<1x16xf32>, tensor<2xi64>) -> tensor<1x16xf32>
     ```
 
+    `dims` gives sizes to dimensions of the model's inputs that are open, by
+    their names (`dims=batch=1,length=128`), or by input and axis where they
+    have none (`dims=input_ids.1=128`). A name that no input has is an error.
+
     Run it before `--htp-outline`: functions that are called stay as they are,
-    and so do the bodies of `If`, `Loop` and `Scan`.
+    and so do the values that they take, and the bodies of `If`, `Loop` and
+    `Scan`.
   }];
+  let options = [
+    ListOption<"dims", "dims", "std::string",
+               "Sizes of open dimensions of the inputs: name=size, or "
+               "input.axis=size">,
+  ];
   let statistics = [
     Statistic<"numRefined", "refined", "Values whose type became more exact">,
   ];

@@ -1,0 +1,193 @@
+"""What people hold a model as: a path, bytes, an onnx.ModelProto, an onnx_ir.Model, a torch.onnx.ONNXProgram.
+
+The native programs read files. What is no file is written to one in a temporary folder, and what comes
+back is read from there as the same kind. Packages are looked at only where the caller has loaded them:
+who holds an object of one has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from .errors import BadInput
+from .model import TaggedModel, temporary_folder
+
+StrPath = str | os.PathLike[str]
+Kind = Literal["path", "bytes", "proto", "ir", "program"]
+#: Beyond this a model keeps its weights in a file of their own: protobuf ends at 2 GiB.
+_LARGE = 1536 << 20
+
+
+def existing(path: StrPath) -> Path:
+    file = Path(path)
+    if file.is_dir():
+        raise BadInput(f"{file} is a folder, expected a file")
+    if not file.exists():
+        raise BadInput(f"{file}: no such file")
+    return file
+
+
+def kind_of(model: Any) -> Kind:
+    """As what a model is held; an error where it is no model at all."""
+    if isinstance(model, str | os.PathLike | TaggedModel):
+        return "path"
+    if isinstance(model, bytes | bytearray | memoryview):
+        return "bytes"
+    if _is(model, "onnx", "ModelProto"):
+        return "proto"
+    if _is(model, "onnx_ir", "Model"):
+        return "ir"
+    if _is(model, "torch.onnx", "ONNXProgram"):
+        return "program"
+    hint = ": htp.export makes one of it" if _is(model, "torch.nn", "Module") else ""
+    raise BadInput(
+        "expected an ONNX model as a path, bytes, an onnx.ModelProto, an onnx_ir.Model or a "
+        f"torch.onnx.ONNXProgram, found a {type(model).__name__}{hint}"
+    )
+
+
+def _is(model: Any, package: str, name: str) -> bool:
+    cls = getattr(sys.modules.get(package), name, None)
+    return isinstance(cls, type) and isinstance(model, cls)
+
+
+class Held:
+    """A model as a file, which is the caller's own or lies in `folder`."""
+
+    def __init__(self, model: Any, folder: Path) -> None:
+        self.model, self.kind = model, kind_of(model)
+        if self.kind == "path":
+            self.path = existing(model.path if isinstance(model, TaggedModel) else model)
+        else:
+            self.path = folder / "model.onnx"
+            _WRITERS[self.kind](model, self.path)
+
+    @property
+    def is_file(self) -> bool:
+        return self.kind == "path"
+
+    def returned(self, path: Path) -> Any:
+        """What a program wrote, as the kind that was given."""
+        return _READERS[self.kind](path, self.model)
+
+
+@contextlib.contextmanager
+def held(model: Any) -> Iterator[Held]:
+    """Inside, a model is a file."""
+    if kind_of(model) == "path":
+        yield Held(model, Path())
+        return
+    with temporary_folder() as folder:
+        yield Held(model, Path(folder))
+
+
+def kept(model: Any) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+    """A model as a file for as long as what is returned with it lives."""
+    if kind_of(model) == "path":
+        return Held(model, Path()).path, None
+    folder = temporary_folder()
+    return Held(model, Path(folder.name)).path, folder
+
+
+@contextlib.contextmanager
+def held_trace(trace: Any) -> Iterator[Path | None]:
+    """Inside, a trace is a file that the native programs read: a path, what `htp.trace` gave, or the
+    document itself."""
+    from . import archives
+
+    if trace is None:
+        yield None
+        return
+    document = trace
+    if not isinstance(trace, Mapping):
+        path = existing(getattr(trace, "path", trace))
+        if not archives.is_archive(path) or not archives.obstacle():
+            yield path
+            return
+        document = archives.read_archive(path)
+    with temporary_folder() as folder:
+        path = Path(folder) / "trace.json"
+        path.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
+        yield path
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def _write_bytes(model: Any, path: Path) -> None:
+    path.write_bytes(model)
+
+
+def _write_proto(model: Any, path: Path) -> None:
+    tensors = (t for t in model.graph.initializer if t.data_location == t.EXTERNAL)
+    if tensor := next(tensors, None):
+        raise BadInput(
+            f"the weights of this ModelProto are in other files ({tensor.name!r} is one), and it does "
+            "not say where: give the model's path, or load it with its external data"
+        )
+    try:
+        data = model.SerializeToString()
+    except Exception as error:
+        raise BadInput(
+            f"this ModelProto does not serialize ({type(error).__name__}): beyond 2 GiB, save it with "
+            "external data and give its path"
+        ) from error
+    path.write_bytes(data)
+
+
+def _write_ir(model: Any, path: Path) -> None:
+    import onnx_ir
+
+    size = sum(value.const_value.nbytes for value in model.graph.initializers.values())
+    onnx_ir.save(model, path, external_data=f"{path.name}.data" if size > _LARGE else None)
+
+
+def _write_program(program: Any, path: Path) -> None:
+    _write_ir(program.model, path)
+
+
+_WRITERS = {
+    "bytes": _write_bytes,
+    "proto": _write_proto,
+    "ir": _write_ir,
+    "program": _write_program,
+}
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _read_bytes(path: Path, _: Any) -> bytes:
+    return path.read_bytes()
+
+
+def _read_proto(path: Path, _: Any) -> Any:
+    import onnx
+
+    return onnx.load(str(path))
+
+
+def _read_ir(path: Path, _: Any) -> Any:
+    import onnx_ir
+
+    # Weights in a file of their own would be read when they are first asked for: too late here.
+    return onnx_ir.external_data.load_to_model(onnx_ir.load(path))
+
+
+def _read_program(path: Path, given: Any) -> Any:
+    return type(given)(_read_ir(path, None), given.exported_program)
+
+
+_READERS = {
+    "bytes": _read_bytes,
+    "proto": _read_proto,
+    "ir": _read_ir,
+    "program": _read_program,
+}

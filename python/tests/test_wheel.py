@@ -1,0 +1,169 @@
+"""The wheel that is released, in a bare system that debootstrap makes: nothing but Debian and Python, and no
+network. `HTP_WHEEL_SUITES="bookworm trixie bullseye"` tries others; `make wheel-check` does.
+
+A minute for the wheel out of the compiler's cache, a minute and a half for the system.
+"""
+
+import ensurepip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, example
+
+import htp
+
+SUITES = os.environ.get("HTP_WHEEL_SUITES", "bookworm").split()
+#: Whose glibc is older than what the wheel needs, or whose Python is.
+TOO_OLD = {"bullseye", "buster"}
+
+
+def run(*command, cwd=None):
+    return subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """What `make wheel` makes of this tree; HTP_DIST names a folder with one that is made already."""
+    dist = os.environ.get("HTP_DIST")
+    folder = Path(dist) if dist else tmp_path_factory.mktemp("dist")
+    if not dist:
+        made = run(sys.executable, ROOT / "scripts/wheel.py", "htp", "--dist", folder)
+        assert made.returncode == 0, made.stdout[-3000:] + made.stderr[-3000:]
+    return next(folder.glob("htp-*.whl"))
+
+
+def test_what_is_in_it(wheel):
+    assert wheel.name == f"htp-{htp.__version__}-py3-none-manylinux_2_34_x86_64.whl"
+    assert wheel.stat().st_size < 15_000_000
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = archive.read(next(n for n in names if n.endswith("/METADATA"))).decode()
+    programs = {name for name in names if name.startswith("htp/bin/htp")}
+    assert programs == {"htp/bin/htp-onnx", "htp/bin/htp-trace", "htp/bin/htp-trace.torch"}
+    assert not [name for name in names if ".so" in name], "all is static, but LibTorch"
+    assert "Requires-Dist: torch>=2.6; extra == 'torch'" in metadata.replace('"', "'")
+
+
+def mirror():
+    """The archive that apt is configured with here."""
+    found = run("apt-get", "indextargets", "--format", "$(SITE)").stdout.split()
+    return found[0] if found else None
+
+
+@pytest.fixture(scope="session", params=SUITES)
+def system(request, tmp_path_factory):
+    """A bare system: (its folder, what runs a command in it, its name)."""
+    if os.geteuid() != 0:
+        pytest.skip("only root makes a system to change into")
+    for program in ("debootstrap", "chroot", "unshare", "apt-get"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+    if run("unshare", "--mount", "true").returncode:
+        pytest.skip("no namespace of its own for /proc can be made here")
+    archive = mirror()
+    if archive is None:
+        pytest.skip("apt knows no archive to make a system from")
+    root = tmp_path_factory.mktemp("system") / request.param
+    # pip asks old Pythons for distutils, which is a package of its own there.
+    packages = "python3,python3-distutils" if request.param in TOO_OLD else "python3"
+    flags = ("--variant=minbase", f"--include={packages}")
+    made = run("debootstrap", *flags, request.param, root, archive)
+    if made.returncode:
+        pytest.skip(f"no {request.param} could be made: {(made.stdout + made.stderr)[-300:]}")
+    # In a namespace of its own: nothing stays mounted, whatever happens.
+    enter = f'mount -t proc proc {root}/proc && exec chroot {root} "$@"'
+
+    def inside(*command):
+        return run("unshare", "--mount", "--net", "sh", "-c", enter, "sh", *command)
+
+    yield root, inside, request.param
+    shutil.rmtree(root)
+
+
+@pytest.fixture(scope="session")
+def installed(system, wheel):
+    """`pip install` of the file, without network. pip comes with Python's own sources."""
+    root, inside, name = system
+    pip = Path(next(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl")))
+    shutil.copy(pip, root / "tmp")
+    shutil.copy(wheel, root / "tmp")
+    flags = ("--no-index", "--break-system-packages", "--root-user-action=ignore")
+    ended = inside("python3", f"/tmp/{pip.name}/pip", "install", *flags, f"/tmp/{wheel.name}")
+    if name in TOO_OLD:
+        assert ended.returncode and "is not a supported wheel on this platform" in ended.stderr
+        pytest.skip(f"pip says that the wheel is not for {name}")
+    assert ended.returncode == 0, ended.stderr
+    return root, inside
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """A model of another machine, with its trace."""
+    folder = tmp_path_factory.mktemp("model")
+    model, inputs = example("transformer").build()
+    tagged = htp.export(model, (), folder / "bert.onnx", kwargs=inputs)
+    htp.native.run("htp-onnx", tagged.path, "--htp-strip", "-o", folder / "plain.onnx")
+    return folder
+
+
+def test_bare_system(installed, model):
+    root, inside = installed
+    shutil.copytree(model, root / "work", dirs_exist_ok=True)
+
+    def command(*arguments, status=0):
+        ended = inside("sh", "-c", 'cd /work && exec htp "$@"', "htp", *arguments)
+        assert ended.returncode == status, ended.stdout + ended.stderr
+        return ended.stdout, ended.stderr
+
+    assert command("--version")[0] == f"htp {htp.__version__}\n"
+    tagged, _ = command("tag", "plain.onnx", "--trace", "bert.trace.json", "-o", "t.onnx", "--json")
+    assert json.loads(tagged)["statistics"]["placed_share"] > 0.95
+    here = htp.tag(model / "plain.onnx", model / "t.onnx", trace=model / "bert.trace.json")
+    assert (root / "work/t.onnx").read_bytes() == here.path.read_bytes(), "the same here and there"
+    assert "BertLayer.0" in command("analyze", "t.onnx")[0]
+    assert "BertLayer" in command("outline", "t.onnx", "-o", "o.onnx")[0]
+    assert "layer.0" in command("extract", "t.onnx", "encoder.layer.0", "-o", "l.onnx")[0]
+    for name in ("t", "o", "l"):
+        shown, _ = command("validate", f"{name}.onnx", *(["--check-contamination"][: name == "t"]))
+        assert (
+            "onnx           skipped: onnx is not installed" in shown
+            and "tags           ok" in shown
+        )
+    assert command("compare", "t.onnx", "bert.onnx", "--only", "modules")[0]
+    _, error = command("tag", "plain.onnx", "--trace", "bert.pt2", status=1)
+    assert "no such file" in error
+    (root / "work/bert.pt2").write_bytes(b"PK\x03\x04")
+    _, error = command("tag", "plain.onnx", "--trace", "bert.pt2", status=1)
+    assert "torch is not installed" in error and "pip install 'htp[torch]'" in error
+    (root / "work/m.mlir").write_text("module {}")
+    _, error = command("analyze", "m.mlir", status=1)
+    assert "htp-opt was not found" in error and "htp-mlir" in error
+    doctor, _ = command("doctor")
+    assert "htp-onnx" in doctor and "pip install" in doctor
+
+
+def test_mlir_wheel(wheel, net, tmp_path):
+    """htp-opt with its own libMLIR, which `htp` finds. The wheel takes minutes to make: `make wheel` did."""
+    found = list(wheel.parent.glob("htp_mlir-*.whl"))
+    if not found:
+        pytest.skip("there is no htp-mlir wheel: make wheel, then HTP_DIST=dist")
+    assert found[0].name.endswith("-py3-none-manylinux_2_36_x86_64.whl")
+    assert found[0].stat().st_size < 200_000_000
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    installed = run(tmp_path / "venv/bin/pip", "install", "--no-index", wheel, found[0])
+    assert installed.returncode == 0, installed.stderr
+    programs = tmp_path / "venv/bin"
+    made = run("env", "-u", "PYTHONPATH", programs / "htp-opt", net, "-o", tmp_path / "net.mlir")
+    assert made.returncode == 0, made.stderr
+    libraries = run(
+        "ldd", next((tmp_path / "venv/lib").glob("*/site-packages/htp_mlir/bin/htp-opt"))
+    )
+    assert "libMLIR" in libraries.stdout and "/usr/lib/llvm" not in libraries.stdout
+    shown = run("env", "-u", "PYTHONPATH", programs / "htp", "analyze", tmp_path / "net.mlir")
+    assert shown.returncode == 0 and "modules" in shown.stdout, shown.stderr

@@ -1,0 +1,52 @@
+// What all parts of the page share: the model, its metrics, what is chosen, and ways to go somewhere.
+import { byClass, byMetric, type Coloring } from './color';
+import { metricsOf, type Metric } from './metrics';
+import type { Model } from './model';
+import { Overrides } from './overrides';
+import type { Item } from './scope';
+import type { Store } from './state';
+
+export class App {
+  readonly metrics: Metric[];
+  readonly overrides: Overrides;
+  private coloring: { key: string; value: Coloring } | null = null;
+
+  constructor(readonly model: Model, readonly store: Store) {
+    this.metrics = metricsOf(model);
+    this.overrides = new Overrides(model);
+  }
+
+  metric(key: string): Metric {
+    return this.metrics.find((metric) => metric.key === key) ?? this.metrics[0];
+  }
+
+  get colors(): Coloring {
+    const key = this.store.state.color;
+    if (this.coloring?.key !== key) {
+      this.coloring = { key, value: key === 'class' ? byClass(this.model) : byMetric(this.model, this.metric(key)) };
+    }
+    return this.coloring.value;
+  }
+
+  colorChoices(): [string, string][] {
+    const keys = ['confidence', 'multiply_adds', 'parameters', 'time', 'error'];
+    const metrics = this.metrics.filter((metric) => keys.includes(metric.key));
+    return [['class', 'class'], ...metrics.map((m): [string, string] => [m.key, m.label.toLowerCase()])];
+  }
+
+  select(item: Item | null): void {
+    this.store.set({ selected: item });
+  }
+
+  /** Shows an item in the graph: the module around it is opened, and it is chosen. */
+  reveal(item: Item): void {
+    const { model } = this;
+    let open = item.kind === 'op' ? model.moduleOf(item.node) : model.module(item.module).parent;
+    while (open > 0 && model.isContainer(open)) open = model.module(open).parent;
+    this.store.set({ tab: 'graph', open: Math.max(0, open), selected: item });
+  }
+
+  openModule(module: number): void {
+    this.store.set({ tab: 'graph', open: module, selected: { kind: 'module', module } });
+  }
+}
