@@ -12,6 +12,7 @@
 
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -42,11 +43,14 @@ private:
   SmallVector<Operation *> originalOrder(Block &block);
   void restoreOrder(Block &block);
   void restoreAbsentValues(Block &block, ArrayRef<Operation *> sorted);
+  void restorePositions(Block &block, ArrayRef<Operation *> sorted);
   void place(Block &body, DenseI64ArrayAttr order);
 
   llvm::MapVector<StringRef, func::FuncOp> outlined;
-  /// The constants of the flat block of which functions have copies.
+  /// The constants of the flat block of which functions have copies, and the
+  /// first number that none of them has.
   llvm::DenseMap<int64_t, Operation *> constants;
+  int64_t nextConstant = 0;
   /// Where inlined ops were in the flat block.
   llvm::DenseMap<Operation *, int64_t> places;
 };
@@ -70,24 +74,28 @@ void Inline::runOnOperation() {
     entry.second.erase();
 }
 
-/// A model imports the domains of its functions; those of outlined functions go
-/// with them.
+/// A model, and its functions that call outlined ones, import the domains of
+/// these, which go with them.
 void Inline::dropDomains() {
   llvm::DenseSet<Attribute> domains;
   for (auto &entry : outlined)
     if (Attribute domain = entry.second->getAttr("onnx.function_domain"))
       domains.insert(domain);
-  auto imports = getOperation()->getAttrOfType<ArrayAttr>("onnx.opset_import");
-  if (!imports || domains.empty())
-    return;
-  SmallVector<Attribute> kept;
-  for (Attribute import : imports) {
-    auto fields = dyn_cast<DictionaryAttr>(import);
-    if (!fields || !domains.contains(fields.get("domain")))
-      kept.push_back(import);
-  }
-  getOperation()->setAttr("onnx.opset_import",
-                          ArrayAttr::get(&getContext(), kept));
+  auto drop = [&](Operation *from) {
+    auto imports = from->getAttrOfType<ArrayAttr>("onnx.opset_import");
+    if (!imports || domains.empty())
+      return;
+    SmallVector<Attribute> kept;
+    for (Attribute import : imports) {
+      auto fields = dyn_cast<DictionaryAttr>(import);
+      if (!fields || !domains.contains(fields.get("domain")))
+        kept.push_back(import);
+    }
+    from->setAttr("onnx.opset_import", ArrayAttr::get(&getContext(), kept));
+  };
+  drop(getOperation());
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    drop(function);
 }
 
 /// Whether inlining replaces `op`.
@@ -100,9 +108,11 @@ bool Inline::isOutlined(Operation *op) {
 void Inline::inlineBlock(Block &block) {
   bool changed = false;
   constants.clear();
+  nextConstant = 0;
   for (Operation &op : block)
     if (auto number = op.getAttrOfType<IntegerAttr>(kConstantAttr)) {
       constants.try_emplace(number.getInt(), &op);
+      nextConstant = std::max(nextConstant, number.getInt() + 1);
       op.removeAttr(kConstantAttr);
     }
   // What comes out of a call is looked at next.
@@ -132,10 +142,8 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
   for (Operation &op : opsBeforeLast(body))
     if (!isOutlined(&op) && !isAbsentValue(&op) && !isSunkConstant(&op))
       ops.push_back(&op);
-  SmallVector<int64_t> decoded = decodeOrder(order);
-  if (decoded.size() == ops.size())
-    for (auto [op, place] : llvm::zip(ops, decoded))
-      places[op] = place;
+  for (auto [op, place] : llvm::zip(ops, decodeOrder(order, ops.size())))
+    places[op] = place;
 }
 
 /// Copies of constants become the originals again that the call passed, and
@@ -144,8 +152,19 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
 void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
   ArrayRef<int64_t> numbers =
       passed ? passed.asArrayRef() : ArrayRef<int64_t>();
-  auto translated = [&](int64_t copy) {
-    return size_t(copy) < numbers.size() ? numbers[copy] : -1;
+  // Originals of this body: each call of the function has its own.
+  llvm::DenseMap<int64_t, int64_t> inBody;
+  for (Operation &op : body)
+    if (auto number = op.getAttrOfType<IntegerAttr>(kConstantAttr)) {
+      inBody.try_emplace(constantInBody(number.getInt()), nextConstant);
+      constants[nextConstant++] = &op;
+      op.removeAttr(kConstantAttr);
+    }
+  auto translated = [&](int64_t number) -> int64_t {
+    if (auto own = inBody.find(number); own != inBody.end())
+      return own->second;
+    return number >= 0 && size_t(number) < numbers.size() ? numbers[number]
+                                                          : -1;
   };
   for (Operation &op : llvm::make_early_inc_range(body)) {
     if (isSunkConstant(&op)) {
@@ -226,8 +245,8 @@ void Inline::placeRest(Block &block, SmallVectorImpl<Operation *> &stayed) {
   auto order = parent->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr);
   if (!order)
     return;
-  SmallVector<int64_t> decoded = decodeOrder(order);
-  if (decoded.size() == stayed.size()) {
+  SmallVector<int64_t> decoded = decodeOrder(order, stayed.size());
+  if (!decoded.empty()) {
     for (auto [op, place] : llvm::zip(stayed, decoded))
       places[op] = place;
     stayed.clear();
@@ -285,6 +304,21 @@ void Inline::restoreOrder(Block &block) {
   for (Operation *op : sorted)
     op->moveBefore(terminator);
   restoreAbsentValues(block, sorted);
+  restorePositions(block, sorted);
+}
+
+/// Gives the nodes of a file that was not in order their places in it again.
+void Inline::restorePositions(Block &block, ArrayRef<Operation *> sorted) {
+  Operation *parent = block.getParentOp();
+  auto runs = parent->getAttrOfType<DenseI64ArrayAttr>(kPositionsAttr);
+  if (!runs)
+    return;
+  parent->removeAttr(kPositionsAttr);
+  SmallVector<Operation *> nodes;
+  llvm::copy_if(sorted, std::back_inserter(nodes), isNode);
+  Builder builder(&getContext());
+  for (auto [op, position] : llvm::zip(nodes, decodeOrder(runs, nodes.size())))
+    op->setAttr(kPositionAttr, builder.getI64IntegerAttr(position));
 }
 
 /// Outlining gave each body its own op for a value that is not there: use the

@@ -307,12 +307,19 @@ DenseI64ArrayAttr encodeOrder(MLIRContext *context, ArrayRef<int64_t> places) {
   return DenseI64ArrayAttr::get(context, runs);
 }
 
-SmallVector<int64_t> decodeOrder(DenseI64ArrayAttr runs) {
+SmallVector<int64_t> decodeOrder(DenseI64ArrayAttr runs, size_t count) {
   SmallVector<int64_t> places;
   ArrayRef<int64_t> values = runs.asArrayRef();
-  for (size_t i = 0; i + 1 < values.size(); i += 2)
-    for (int64_t k = 0; k < values[i + 1]; ++k)
-      places.push_back(values[i] + k);
+  for (size_t i = 0; i + 1 < values.size(); i += 2) {
+    const int64_t first = values[i], length = values[i + 1];
+    if (first < 0 || length < 0 || uint64_t(length) > count - places.size() ||
+        first > std::numeric_limits<int64_t>::max() - length)
+      return {};
+    for (int64_t k = 0; k < length; ++k)
+      places.push_back(first + k);
+  }
+  if (places.size() != count)
+    places.clear();
   return places;
 }
 

@@ -37,6 +37,8 @@ int64_t htp::onnx::getOpsetVersion(Operation *op, StringRef domain) {
         parent->getDiscardableAttr("onnx.opset_import"));
     if (!imports)
       continue;
+    // Of two imports of a domain the last one holds, as in ONNX's checker.
+    int64_t found = 0;
     for (DictionaryAttr entry : imports.getAsRange<DictionaryAttr>()) {
       auto name = entry.getAs<StringAttr>("domain");
       StringRef imported = name ? name.getValue() : "";
@@ -44,9 +46,9 @@ int64_t htp::onnx::getOpsetVersion(Operation *op, StringRef domain) {
         imported = "";
       auto version = entry.getAs<IntegerAttr>("version");
       if (imported == domain && version)
-        return version.getValue().getSExtValue();
+        found = version.getValue().getSExtValue();
     }
-    return 0;
+    return found;
   }
   return 0;
 }

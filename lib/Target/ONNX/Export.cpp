@@ -9,6 +9,7 @@
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
 #include "onnx/defs/schema.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace htp;
@@ -116,37 +117,77 @@ static void addImport(MessageT &message, StringRef domain, int64_t version) {
   added.set_version(version);
 }
 
-/// A function made by a pass uses the versions that the model uses.
-static void importOpsets(const ModelProto &model, FunctionProto &function) {
+/// Calls `callback` with each domain that the function's nodes are of and that
+/// the function does not import, until it does.
+static void forEachMissingDomain(FunctionProto &function,
+                                 llvm::function_ref<void(StringRef)> callback) {
   forEachNode(function.node(), [&](const NodeProto &node) {
     StringRef domain = node.domain();
     if (domain == "ai.onnx")
       domain = "";
-    if (imports(function, domain))
-      return;
-    int64_t version = 1;
+    if (!imports(function, domain))
+      callback(domain);
+  });
+}
+
+/// Domains of functions that passes made, in order.
+using Domains = llvm::SmallSetVector<StringRef, 2>;
+
+/// A function made by a pass uses the versions that the model uses. What the
+/// model itself does not import has no version, but for other such functions.
+static void importOpsets(const ModelProto &model, const Domains &made,
+                         FunctionProto &function) {
+  forEachMissingDomain(function, [&](StringRef domain) {
+    std::optional<int64_t> version;
+    if (made.contains(domain))
+      version = 1;
+    // Of two imports the last one holds, as in ONNX's checker.
     for (const auto &entry : model.opset_import())
       if (entry.domain() == domain ||
           (domain.empty() && entry.domain() == "ai.onnx"))
         version = entry.version();
-    addImport(function, domain, version);
+    if (version)
+      addImport(function, domain, *version);
   });
 }
 
 static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
                                      GraphExporter &exporter,
                                      ModelProto &model) {
+  SmallVector<std::pair<func::FuncOp, FunctionProto *>> functions;
+  Domains made;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function == mainGraph || function.isDeclaration())
       continue;
     FunctionProto &proto = *model.add_functions();
     if (failed(exporter.exportFunction(function, proto)))
       return failure();
-    if (function->hasAttr("onnx.opset_import"))
-      continue;
-    importOpsets(model, proto);
-    if (!imports(model, proto.domain()))
-      addImport(model, proto.domain(), 1);
+    functions.emplace_back(function, &proto);
+    if (!function->hasAttr("onnx.opset_import"))
+      made.insert(proto.domain());
+  }
+  // IR that did not come from a model does not say which domains it uses.
+  if (!module->hasAttr("onnx.opset_import") &&
+      !module->hasAttr("onnx.incomplete")) {
+    auto import = [&](const NodeProto &node) {
+      if (!imports(model, node.domain()))
+        addImport(model, node.domain(), 1);
+    };
+    forEachNode(model.graph().node(), import);
+    for (auto [function, proto] : functions)
+      forEachNode(proto->node(), import);
+  }
+  for (StringRef domain : made)
+    if (!imports(model, domain))
+      addImport(model, domain, 1);
+  for (auto [function, proto] : functions) {
+    if (!function->hasAttr("onnx.opset_import"))
+      importOpsets(model, made, *proto);
+    else // It may call functions that were made since.
+      forEachMissingDomain(*proto, [&, proto = proto](StringRef domain) {
+        if (made.contains(domain))
+          addImport(*proto, domain, 1);
+      });
   }
   return success();
 }
@@ -169,14 +210,5 @@ LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
   if (!module->hasAttr("onnx.ir_version") &&
       !module->hasAttr("onnx.incomplete") && !model.graph().has_name())
     model.mutable_graph()->set_name(mainGraph.getSymName().str());
-  if (failed(exportFunctions(module, mainGraph, exporter, model)))
-    return failure();
-  // IR that did not come from a model does not say which domains it uses.
-  if (!module->hasAttr("onnx.opset_import") &&
-      !module->hasAttr("onnx.incomplete"))
-    forEachNode(model.graph().node(), [&](const NodeProto &node) {
-      if (!imports(model, node.domain()))
-        addImport(model, node.domain(), 1);
-    });
-  return success();
+  return exportFunctions(module, mainGraph, exporter, model);
 }

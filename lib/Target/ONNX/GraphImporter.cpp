@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Dialect/ONNX/IR/Schema.h"
+#include "NodeOrder.h"
 #include "Types.h"
 
 using namespace mlir;
@@ -110,7 +111,7 @@ Value GraphImporter::lookup(StringRef name) const {
 
 LogicalResult GraphImporter::importGraph(const GraphProto &graph,
                                          const GraphProto &inferred,
-                                         Block *block, GraphInfo &info,
+                                         ArrayRef<int> order, Block *block, GraphInfo &info,
                                          SmallVectorImpl<Value> &results) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(block);
@@ -140,7 +141,7 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
   LogicalResult result = success();
   if (failed(importInputs(graph, block, info)) ||
       failed(importInitializers(graph, info)) ||
-      failed(importNodes(graph.node(), inferred.node())) ||
+      failed(importNodes(graph.node(), inferred.node(), order)) ||
       failed(importOutputs(graph, info, results)))
     result = failure();
   else
@@ -168,6 +169,9 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
   if (showMetadata(function.metadata_props(), take, info.attrs))
     skip.push_back(FunctionProto::kMetadataPropsFieldNumber);
   encoder.encodeFields(function, info.attrs, skip);
+  // One that says nothing of opsets is not one that a pass made.
+  if (function.opset_import().empty())
+    info.attrs.append("opset_import", builder.getArrayAttr({}));
   std::string name = "function '" + function.name() + "'";
   auto named = [&](StringRef value) {
     return builder.getDictionaryAttr(
@@ -183,7 +187,8 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
       return failure();
     info.inputs.push_back(named(input));
   }
-  if (failed(importNodes(function.node(), function.node())))
+  if (failed(importNodes(function.node(), function.node(),
+                         sortNodes(function.node()))))
     return failure();
   subject = name;
   for (const std::string &output : function.output()) {

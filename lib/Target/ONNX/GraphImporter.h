@@ -31,11 +31,12 @@ public:
                 MetadataSink *sink);
 
   /// Fills `block` with the graph; its arguments are the graph's inputs.
-  /// `inferred` is the same graph after shape inference. The block has no
-  /// terminator yet: `results` are the outputs.
+  /// `inferred` is the same graph after shape inference, `order` that of its
+  /// nodes (sortNodes). The block has no terminator yet: `results` are the
+  /// outputs.
   mlir::LogicalResult importGraph(const ::onnx::GraphProto &graph,
                                   const ::onnx::GraphProto &inferred,
-                                  mlir::Block *block, GraphInfo &info,
+                                  llvm::ArrayRef<int> order, mlir::Block *block, GraphInfo &info,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
   /// The same for a model-local function.
@@ -84,7 +85,8 @@ private:
                 llvm::SmallVectorImpl<mlir::Value> &results);
   void importValueInfos(const ValueInfos &infos, GraphInfo &info);
 
-  mlir::LogicalResult importNodes(const Nodes &nodes, const Nodes &inferred);
+  mlir::LogicalResult importNodes(const Nodes &nodes, const Nodes &inferred,
+                                  llvm::ArrayRef<int> order);
   mlir::LogicalResult importNode(const ::onnx::NodeProto &node,
                                  const ::onnx::NodeProto &inferred, int index);
   mlir::FailureOr<mlir::Value> importOperand(llvm::StringRef name);

@@ -7,6 +7,7 @@
 
 #include "GraphImporter.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "NodeOrder.h"
 #include "TypeInference.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -87,13 +88,14 @@ private:
 LogicalResult ModelImporter::importMainGraph() {
   const ModelProto &model = file->model();
   google::protobuf::Arena arena;
+  const std::vector<int> order = sortNodes(model.graph().node());
   const GraphProto *inferred =
-      options.inferShapes ? inferTypes(model, arena, loc) : nullptr;
+      options.inferShapes ? inferTypes(model, order, arena, loc) : nullptr;
   Region body;
   GraphInfo info;
   SmallVector<Value> results;
   if (failed(graphs.importGraph(model.graph(),
-                                inferred ? *inferred : model.graph(),
+                                inferred ? *inferred : model.graph(), order,
                                 &body.emplaceBlock(), info, results)))
     return failure();
   auto function =

@@ -60,9 +60,9 @@ explainMissing(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
 }
 
 LogicalResult GraphImporter::importNodes(const Nodes &nodes,
-                                         const Nodes &inferred) {
+                                         const Nodes &inferred,
+                                         ArrayRef<int> order) {
   enclosingNodes.push_back(&nodes);
-  std::vector<int> order = sortNodes(nodes);
   for (int next = 0; next < nodes.size(); ++next) {
     int i = order.empty() ? next : order[next];
     if (failed(importNode(nodes[i],
@@ -288,7 +288,8 @@ LogicalResult GraphImporter::importRegion(const GraphProto &graph,
   Block *block = &region->emplaceBlock();
   GraphInfo info;
   SmallVector<Value> results;
-  if (failed(importGraph(graph, inferred, block, info, results)))
+  if (failed(importGraph(graph, inferred, sortNodes(graph.node()), block, info,
+                         results)))
     return failure();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(block);

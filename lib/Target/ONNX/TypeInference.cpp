@@ -38,15 +38,27 @@ static void copyForInference(const NodeProto &from, NodeProto &to) {
 
 /// The same of a graph. Weights are not in it: their bytes are spans of the
 /// file.
-static void copyForInference(const GraphProto &from, GraphProto &to) {
+static void copyForInference(const GraphProto &from, ArrayRef<int> order,
+                             GraphProto &to) {
   *to.mutable_input() = from.input();
   *to.mutable_output() = from.output();
   *to.mutable_value_info() = from.value_info();
   *to.mutable_initializer() = from.initializer();
   *to.mutable_sparse_initializer() = from.sparse_initializer();
   to.mutable_node()->Reserve(from.node_size());
-  for (const NodeProto &node : from.node())
-    copyForInference(node, *to.add_node());
+  for (int i = 0; i < from.node_size(); ++i)
+    copyForInference(from.node(order.empty() ? i : order[i]), *to.add_node());
+}
+
+/// Undoes `order`: nodes are found by their place in the file.
+static void restoreOrder(GraphProto &graph, ArrayRef<int> order) {
+  if (order.empty())
+    return;
+  std::vector<NodeProto *> nodes(order.size());
+  for (int place : llvm::reverse(order))
+    nodes[place] = graph.mutable_node()->UnsafeArenaReleaseLast();
+  for (NodeProto *node : nodes)
+    graph.mutable_node()->UnsafeArenaAddAllocated(node);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +192,7 @@ static void infer(ModelProto &model, bool propagateData) {
                                        options);
 }
 
-const GraphProto *htp::inferTypes(const ModelProto &model,
+const GraphProto *htp::inferTypes(const ModelProto &model, ArrayRef<int> order,
                                   google::protobuf::Arena &arena,
                                   Location loc) {
   auto *copy = google::protobuf::Arena::CreateMessage<ModelProto>(&arena);
@@ -192,7 +204,7 @@ const GraphProto *htp::inferTypes(const ModelProto &model,
                        "end";
   else
     *copy->mutable_functions() = model.functions();
-  copyForInference(model.graph(), *copy->mutable_graph());
+  copyForInference(model.graph(), order, *copy->mutable_graph());
   try {
     if (mayHaveLongVectors(copy->graph())) {
       // Types first, which tell how long vectors really are.
@@ -202,10 +214,12 @@ const GraphProto *htp::inferTypes(const ModelProto &model,
         emitRemark(loc) << "shapes that depend on values were not inferred: a "
                            "vector of integers has more than "
                         << kLongVector << " elements";
+        restoreOrder(*copy->mutable_graph(), order);
         return &copy->graph();
       }
     }
     infer(*copy, /*propagateData=*/true);
+    restoreOrder(*copy->mutable_graph(), order);
     return &copy->graph();
   } catch (const std::exception &exception) {
     StringRef reason = exception.what();

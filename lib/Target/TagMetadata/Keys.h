@@ -46,7 +46,8 @@ inline constexpr llvm::StringLiteral kHierarchyTags = "hierarchy_tags";
 /// What outlining keeps on calls and constants: attributes whose text is the
 /// metadata under the same name.
 inline constexpr llvm::StringLiteral kRecordKeys[] = {
-    kOrderAttr, kOriginalsAttr, kConstantsAttr, kConstantAttr, kSunkAttr};
+    kOrderAttr,     kOriginalsAttr, kPositionsAttr,
+    kConstantsAttr, kConstantAttr,  kSunkAttr};
 
 } // namespace htp
 

@@ -388,8 +388,9 @@ bool TagWriter::describeFunction(func::FuncOp function, AddFn add) {
     add(kValueInfoKey, attributeToText(infos));
   if (module)
     add(kModuleAttr, module);
-  if (Attribute order = function->getAttr(kOrderAttr))
-    add(kOrderAttr, attributeToText(order));
+  for (StringRef key : {kOrderAttr, kPositionsAttr})
+    if (Attribute places = function->getAttr(key))
+      add(key, attributeToText(places));
   return true;
 }
 

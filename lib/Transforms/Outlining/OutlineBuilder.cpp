@@ -76,6 +76,7 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
   callOfPart.assign(parts.size(), nullptr);
   if (failed(checkNames(parts)))
     return failure();
+  recordPositions();
   absentValues.clear();
   hasNames = false;
   places.clear();
@@ -92,6 +93,23 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
     callOfPart[part] = buildPart(parts[part]);
   restoreOrder(parts.front());
   return success();
+}
+
+/// Nodes of a file that was not in topological order remember their places in
+/// it. In functions these mean nothing, so the flat block's are kept together.
+void OutlineBuilder::recordPositions() {
+  SmallVector<int64_t> positions;
+  bool complete = true;
+  for (Operation *op : tagged->ops) {
+    auto position = op->getAttrOfType<IntegerAttr>(kPositionAttr);
+    if (position)
+      positions.push_back(position.getInt());
+    op->removeAttr(kPositionAttr);
+    complete = complete && (position || !isNode(op));
+  }
+  if (complete && !positions.empty())
+    tagged->block->getParentOp()->setAttr(
+        kPositionsAttr, encodeOrder(module.getContext(), positions));
 }
 
 /// Puts what is left in the block into the order of the root part.

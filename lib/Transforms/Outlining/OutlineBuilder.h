@@ -62,6 +62,7 @@ private:
   void annotate(mlir::Operation *call, const Part &part,
                 llvm::ArrayRef<mlir::Value> results,
                 OriginalsAttr originals = {});
+  void recordPositions();
   void restoreOrder(const Part &root);
 
   mlir::ModuleOp module;

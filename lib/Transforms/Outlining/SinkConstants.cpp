@@ -169,7 +169,9 @@ int64_t ConstantSinker::numberOf(Operation *constant) {
     number = builder.getI64IntegerAttr(numOriginals++);
     constant->setAttr(kConstantAttr, number);
   }
-  return number.getInt();
+  return constant->getParentOp()->hasAttr(kModuleAttr)
+             ? constantInBody(number.getInt())
+             : number.getInt();
 }
 
 size_t ConstantSinker::sinkInto(func::FuncOp function) {

@@ -16,7 +16,8 @@
 // for each use. So a call remembers which of them it passed: `htp.constants`
 // names the original (`htp.constant = 0`, which stays where it was) of each
 // copy in the body. A call within a body names the copies of the function
-// around it in the same way, as if they were still passed.
+// around it in the same way, as if they were still passed; originals that are
+// in that body themselves have negative numbers (constantInBody).
 
 #ifndef HTP_LIB_TRANSFORMS_OUTLINING_SINKCONSTANTS_H
 #define HTP_LIB_TRANSFORMS_OUTLINING_SINKCONSTANTS_H

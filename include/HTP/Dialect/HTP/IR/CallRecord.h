@@ -14,6 +14,12 @@
 //                  which this call differs from it
 //   htp.constants  for each constant that moved into the body, the original
 //                  that this call passed before (Outlining/SinkConstants.h)
+//
+// and the function around the calls, where its file was not in topological
+// order,
+//
+//   htp.positions  the places in the file of the nodes of the flat block, as
+//                  runs: a function's body has an order of its own
 
 #ifndef HTP_DIALECT_HTP_IR_CALLRECORD_H
 #define HTP_DIALECT_HTP_IR_CALLRECORD_H
@@ -26,6 +32,7 @@ namespace htp {
 inline constexpr llvm::StringLiteral kModuleAttr = "htp.module";
 inline constexpr llvm::StringLiteral kOrderAttr = "htp.order";
 inline constexpr llvm::StringLiteral kOriginalsAttr = "htp.originals";
+inline constexpr llvm::StringLiteral kPositionsAttr = "htp.positions";
 /// An op that stands for an absent value is in no order, as ONNX has no node
 /// for it. The original says how many ops come before it, a copy in a
 /// function's body of which original it is.
@@ -36,6 +43,10 @@ inline constexpr llvm::StringLiteral kCopyAttr = "htp.copy";
 inline constexpr llvm::StringLiteral kConstantAttr = "htp.constant";
 inline constexpr llvm::StringLiteral kSunkAttr = "htp.sunk";
 inline constexpr llvm::StringLiteral kConstantsAttr = "htp.constants";
+
+/// How a call names the original of this number where it is an op of the same
+/// outlined body: there, numbers from 0 on are copies. -1 names nothing.
+constexpr int64_t constantInBody(int64_t number) { return -2 - number; }
 
 /// What text gives as properties (`<{…}>`) to an op that no dialect knows: its
 /// attributes, names and all. Null for an op that is known, or has none.
@@ -114,10 +125,13 @@ bool isSunkConstant(mlir::Operation *op);
 /// stands for absent values, and copies of constants.
 llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
 
-/// Places as runs, and back.
+/// Places as runs.
 mlir::DenseI64ArrayAttr encodeOrder(mlir::MLIRContext *context,
                                     llvm::ArrayRef<int64_t> places);
-llvm::SmallVector<int64_t> decodeOrder(mlir::DenseI64ArrayAttr runs);
+/// The `count` places that `runs` stand for; none where they are more or fewer,
+/// as in a file that somebody changed.
+llvm::SmallVector<int64_t> decodeOrder(mlir::DenseI64ArrayAttr runs,
+                                       size_t count);
 
 } // namespace htp
 

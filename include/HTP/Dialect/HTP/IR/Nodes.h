@@ -19,6 +19,8 @@ inline constexpr llvm::StringLiteral kOutputNamesAttr = "onnx_output_names";
 inline constexpr llvm::StringLiteral kValueNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral kMetadataAttr = "onnx.metadata_props";
 inline constexpr llvm::StringLiteral kInitializerAttr = "onnx.initializer";
+/// The place of a node in a file whose nodes were not in topological order.
+inline constexpr llvm::StringLiteral kPositionAttr = "onnx.position";
 /// Metadata of a node in which torch.export's exporter notes the Python code.
 inline constexpr llvm::StringLiteral kStackTraceKey =
     "pkg.torch.onnx.stack_trace";
