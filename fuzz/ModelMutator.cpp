@@ -54,10 +54,9 @@ private:
           field->is_repeated() ? reflection.FieldSize(message, field) : 1;
       for (int i = 0; i < count; ++i) {
         if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE)
-          collect(field->is_repeated() ? *reflection.MutableRepeatedMessage(
-                                             &message, field, i)
-                                       : *reflection.MutableMessage(&message,
-                                                                    field));
+          collect(field->is_repeated()
+                      ? *reflection.MutableRepeatedMessage(&message, field, i)
+                      : *reflection.MutableMessage(&message, field));
         else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING)
           texts.push_back(field->is_repeated()
                               ? reflection.GetRepeatedString(message, field, i)
@@ -78,20 +77,48 @@ private:
   }
 
   int64_t number() {
-    static constexpr int64_t kOdd[] = {
-        0,   1,   -1,      2,          3,         7,        8,        16,
-        127, 255, 1 << 16, 2147483647, 1ll << 31, 1ll << 32, 1ll << 40,
-        std::numeric_limits<int64_t>::max(),
-        std::numeric_limits<int64_t>::min()};
+    static constexpr int64_t kOdd[] = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       3,
+                                       7,
+                                       8,
+                                       16,
+                                       127,
+                                       255,
+                                       1 << 16,
+                                       2147483647,
+                                       1ll << 31,
+                                       1ll << 32,
+                                       1ll << 40,
+                                       std::numeric_limits<int64_t>::max(),
+                                       std::numeric_limits<int64_t>::min()};
     return kOdd[pick(std::size(kOdd))];
   }
 
   std::string text() {
-    static constexpr const char *kOdd[] = {
-        "", "/", ".", "a.b", "[[[[", "{}", "nan", "\xff\xc3(", "#htp.tag<",
-        "htp.tag", "htp.scope", "htp.hierarchy", "htp.call", "htp.order",
-        "htp.originals", "htp.contexts", "pkg.torch.onnx.name_scopes", "If",
-        "Identity", "Constant", "ai.onnx"};
+    static constexpr const char *kOdd[] = {"",
+                                           "/",
+                                           ".",
+                                           "a.b",
+                                           "[[[[",
+                                           "{}",
+                                           "nan",
+                                           "\xff\xc3(",
+                                           "#htp.tag<",
+                                           "htp.tag",
+                                           "htp.scope",
+                                           "htp.hierarchy",
+                                           "htp.call",
+                                           "htp.order",
+                                           "htp.originals",
+                                           "htp.contexts",
+                                           "pkg.torch.onnx.name_scopes",
+                                           "If",
+                                           "Identity",
+                                           "Constant",
+                                           "ai.onnx"};
     switch (pick(3)) {
     case 0:
       return kOdd[pick(std::size(kOdd))];

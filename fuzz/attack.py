@@ -12,7 +12,8 @@ outlined and inlined. For each of these:
     What a mutant says in HTP's own keys may be nonsense, which is left out with a warning, and notes that HTP added follow the node:
     all but metadata is equal then, and a copy of the copy is the copy;
   - a tagged model verifies, as --htp-tag verifies it; onnx.checker accepts what is made of a model that it accepted;
-  - ONNX Runtime gives the same outputs where it ran the mutant.
+  - ONNX Runtime gives the same outputs where it ran the mutant. It checks functions more strictly than graphs: where onnx.checker
+    rejects the mutant, the outlined one need not run.
 
 Ends with one line of counts and exit code 1 where anything did not hold; the mutants in question are kept.
 """
@@ -115,6 +116,7 @@ def fields(path: Path, metadata: bool = True) -> bytes | None:
         return None  # Python's protobuf is stricter about a few things than C++'s.
     if not metadata:
         drop_metadata(model)
+        model.ClearField("ir_version")  # raised to what has metadata on nodes
     return model.SerializeToString(deterministic=True)
 
 
@@ -124,7 +126,7 @@ def drop_metadata(message: Message) -> None:
         if field.name == "metadata_props":
             message.ClearField(field.name)
         elif field.type == field.TYPE_MESSAGE:
-            for inner in value if field.label == field.LABEL_REPEATED else [value]:
+            for inner in value if field.is_repeated else [value]:
                 drop_metadata(inner)
 
 
@@ -208,6 +210,9 @@ class Attack:
             if verdict["checked"] and not answer["checked"]:
                 raise Broken(f"onnx.checker accepts the mutant and not {path.name}")
             if verdict["ran"] and not answer["ran"]:
+                if path.stem == "outlined" and not verdict["checked"]:
+                    self.counts["rejected by the checker, runs flat only"] += 1
+                    continue
                 raise Broken(f"ONNX Runtime runs the mutant and not {path.name}")
             if verdict["ran"] and (difference := differ(expected, found)):
                 raise Broken(f"{path.name}: {difference}")

@@ -44,11 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::optional<std::string> stripped = run(*tagged, strip);
   fuzz::require(stripped && fuzz::isSameModel(*plain, *stripped),
                 "tagged and stripped, it is not what it was");
-  std::optional<std::string> outlined =
-      run(*tagged, [](OpPassManager &passes) {
-        passes.addPass(htp::createHTPOutline());
-        passes.addPass(htp::createHTPVerifyTags());
-      });
+  std::optional<std::string> outlined = run(*tagged, [](OpPassManager &passes) {
+    passes.addPass(htp::createHTPOutline());
+    passes.addPass(htp::createHTPVerifyTags());
+  });
   if (!outlined)
     return 0;
   std::optional<std::string> inlined =

@@ -94,6 +94,12 @@ void Inline::dropDomains() {
     from->setAttr("onnx.opset_import", ArrayAttr::get(&getContext(), kept));
   };
   drop(getOperation());
+  // A file that imported nothing else did not say what it imports.
+  if (auto left = getOperation()->getAttrOfType<ArrayAttr>("onnx.opset_import");
+      left && left.empty() && !domains.empty()) {
+    getOperation()->removeAttr("onnx.opset_import");
+    getOperation()->setAttr("onnx.incomplete", UnitAttr::get(&getContext()));
+  }
   for (auto function : getOperation().getOps<func::FuncOp>())
     drop(function);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/IR/Builders.h"
@@ -37,7 +38,8 @@ bool isAbsentValue(Operation *op) {
     return isa<UnitAttr>(attribute.getValue()) ||
            isAnnotation(attribute.getName());
   };
-  return isConstant(op) &&
+  // And so is that of a broken constant that has neither, but a name.
+  return isConstant(op) && !op->hasAttr(kOutputNamesAttr) &&
          llvm::all_of(op->getResultTypes(),
                       [](Type type) { return isa<NoneType>(type); }) &&
          llvm::all_of(op->getAttrDictionary(), isNote);

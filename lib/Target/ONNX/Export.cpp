@@ -33,8 +33,9 @@ static func::FuncOp findMainGraph(ModuleOp module) {
   return candidates.size() == 1 ? candidates[0] : func::FuncOp();
 }
 
-/// The newest opset in which the operators are what their operations say:
-/// onnx-mlir has old versions of some, with a suffix (onnx.SoftmaxV11).
+/// The oldest opset in which the operators are what their operations say, which
+/// most tools can read: the newest version of each, but onnx-mlir has old
+/// versions of some, with a suffix (onnx.SoftmaxV11).
 static int64_t chooseOpset(ModuleOp module) {
   int64_t newest = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance()
                        .Map()
@@ -50,7 +51,33 @@ static int64_t chooseOpset(ModuleOp module) {
           schema && schema->SinceVersion() > *version)
         newest = opset - 1;
   });
-  return newest;
+  int64_t oldest = 1;
+  module.walk([&](Operation *op) {
+    StringRef opType = splitVersion(op->getName().stripDialect()).first;
+    if (const auto *schema = htp::onnx::findSchema(opType, "", newest))
+      oldest = std::max<int64_t>(oldest, schema->SinceVersion());
+  });
+  return oldest;
+}
+
+/// The version of ONNX's own operators that the model imports.
+static int64_t defaultOpset(const ModelProto &model) {
+  int64_t version = 1;
+  for (const auto &entry : model.opset_import())
+    if (entry.domain().empty() || entry.domain() == "ai.onnx")
+      version = entry.version();
+  return version;
+}
+
+/// The IR version of the release of ONNX that brought an opset; functions take
+/// 8.
+static int64_t irVersionOf(int64_t opset) {
+  static constexpr std::pair<int64_t, int64_t> kReleases[] = {
+      {28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}};
+  for (auto [first, version] : kReleases)
+    if (opset >= first)
+      return version;
+  return 8;
 }
 
 static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
@@ -71,16 +98,16 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   auto emitError = [&] { return module.emitError() << "the module "; };
   if (failed(ProtoDecoder(writer, emitError).decode(fields, model)))
     return failure();
+  // IR that did not come from a model says neither.
+  if (!module->hasAttr("onnx.incomplete")) {
+    if (model.opset_import().empty())
+      model.add_opset_import()->set_version(chooseOpset(module));
+    if (!model.has_ir_version())
+      model.set_ir_version(irVersionOf(defaultOpset(model)));
+  }
   if (options.metadata && model.has_ir_version())
     model.set_ir_version(
         std::max(model.ir_version(), options.metadata->minIRVersion()));
-  // IR that did not come from a model says neither.
-  if (module->hasAttr("onnx.incomplete"))
-    return success();
-  if (!model.has_ir_version())
-    model.set_ir_version(::onnx::IR_VERSION);
-  if (model.opset_import().empty())
-    model.add_opset_import()->set_version(chooseOpset(module));
   return success();
 }
 
@@ -133,13 +160,15 @@ static void forEachMissingDomain(FunctionProto &function,
 /// Domains of functions that passes made, in order.
 using Domains = llvm::SmallSetVector<StringRef, 2>;
 
-/// A function made by a pass uses the versions that the model uses. What the
-/// model itself does not import has no version, but for other such functions.
+/// A function made by a pass uses the versions that the model uses. Where the
+/// model does not import ONNX's own operators, they have none.
 static void importOpsets(const ModelProto &model, const Domains &made,
                          FunctionProto &function) {
   forEachMissingDomain(function, [&](StringRef domain) {
     std::optional<int64_t> version;
-    if (made.contains(domain))
+    // ONNX Runtime knows its own domains in a graph without an import, and in
+    // a function with one only.
+    if (!domain.empty() || made.contains(domain))
       version = 1;
     // Of two imports the last one holds, as in ONNX's checker.
     for (const auto &entry : model.opset_import())
@@ -149,6 +178,24 @@ static void importOpsets(const ModelProto &model, const Domains &made,
     if (version)
       addImport(function, domain, *version);
   });
+}
+
+/// A graph's nodes may refer to attributes of a function that is not there,
+/// which nobody looks at. In a function that a pass made of them they would.
+static LogicalResult checkReferences(func::FuncOp function,
+                                     const FunctionProto &proto) {
+  LogicalResult result = success();
+  forEachNode(proto.node(), [&](const NodeProto &node) {
+    for (const auto &attribute : node.attribute())
+      if (attribute.has_ref_attr_name() &&
+          !llvm::is_contained(proto.attribute(), attribute.ref_attr_name()))
+        result = function.emitError("has a node '")
+                 << node.name() << "' (" << node.op_type()
+                 << ") whose attribute '" << attribute.name() << "' refers to '"
+                 << attribute.ref_attr_name()
+                 << "', which the function does not have";
+  });
+  return result;
 }
 
 static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
@@ -181,9 +228,11 @@ static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
     if (!imports(model, domain))
       addImport(model, domain, 1);
   for (auto [function, proto] : functions) {
-    if (!function->hasAttr("onnx.opset_import"))
+    if (!function->hasAttr("onnx.opset_import")) {
+      if (failed(checkReferences(function, *proto)))
+        return failure();
       importOpsets(model, made, *proto);
-    else // It may call functions that were made since.
+    } else // It may call functions that were made since.
       forEachMissingDomain(*proto, [&, proto = proto](StringRef domain) {
         if (made.contains(domain))
           addImport(*proto, domain, 1);

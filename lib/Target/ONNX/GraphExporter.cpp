@@ -177,7 +177,7 @@ LogicalResult GraphExporter::exportFunction(func::FuncOp function,
   reserveOutputs(source, outputs);
   for (auto [argument, info] :
        llvm::zip_equal(source.block->getArguments(), source.inputs)) {
-    names.assign(argument, getName(info), "input");
+    nameInput(argument, info);
     proto.add_input(names.get(argument).str());
   }
   if (failed(exportBody(source.block, nullptr, *proto.mutable_node())))
@@ -257,11 +257,18 @@ void GraphExporter::addIdentities(Source &source, ArrayRef<std::string> outputs,
   }
 }
 
+/// An input that the file gave no name cannot be read, and needs none.
+void GraphExporter::nameInput(BlockArgument argument, DictionaryAttr info) {
+  if (info.contains("name") && getName(info).empty() && argument.use_empty())
+    return;
+  names.assign(argument, getName(info), "input");
+}
+
 LogicalResult GraphExporter::exportInputs(Source &source, GraphProto &graph) {
   ProtoDecoder decoder(writer, [&] { return emitError(); });
   for (auto [argument, info] :
        llvm::zip_equal(source.block->getArguments(), source.inputs)) {
-    names.assign(argument, getName(info), "input");
+    nameInput(argument, info);
     ValueInfoProto &input = *graph.add_input();
     DictionaryAttr rest = info;
     if (addMetadata(options, argument, input)) {

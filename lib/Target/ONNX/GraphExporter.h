@@ -51,6 +51,7 @@ private:
   void
   addIdentities(Source &source, llvm::ArrayRef<std::string> outputs,
                 google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes);
+  void nameInput(mlir::BlockArgument argument, mlir::DictionaryAttr info);
   mlir::LogicalResult exportInputs(Source &source, ::onnx::GraphProto &graph);
   mlir::LogicalResult exportDefaults(Source &source, ::onnx::GraphProto &graph);
   mlir::LogicalResult exportInitializer(mlir::Operation *op,

@@ -111,7 +111,8 @@ Value GraphImporter::lookup(StringRef name) const {
 
 LogicalResult GraphImporter::importGraph(const GraphProto &graph,
                                          const GraphProto &inferred,
-                                         ArrayRef<int> order, Block *block, GraphInfo &info,
+                                         ArrayRef<int> order, Block *block,
+                                         GraphInfo &info,
                                          SmallVectorImpl<Value> &results) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(block);

@@ -36,7 +36,8 @@ public:
   /// outputs.
   mlir::LogicalResult importGraph(const ::onnx::GraphProto &graph,
                                   const ::onnx::GraphProto &inferred,
-                                  llvm::ArrayRef<int> order, mlir::Block *block, GraphInfo &info,
+                                  llvm::ArrayRef<int> order, mlir::Block *block,
+                                  GraphInfo &info,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
   /// The same for a model-local function.

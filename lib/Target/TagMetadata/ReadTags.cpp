@@ -6,6 +6,7 @@
 
 #include "AttributeText.h"
 #include "Keys.h"
+#include "RestoreCalls.h"
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -26,9 +27,6 @@ namespace htp {
 
 using Entry = MetadataSink::Entry;
 using Entries = MetadataSink::Entries;
-
-/// The attribute that the importer makes of a graph's value_info.
-static constexpr StringLiteral kValueInfoAttr = "onnx.value_info";
 
 //===----------------------------------------------------------------------===//
 // Tags
@@ -178,7 +176,6 @@ private:
   bool readRecord(const Entry &entry, NamedAttrList &attrs);
   void readParameter(Entries &entries, NamedAttrList &attrs);
   void readNodeAttributes(OperationState &state, TagText &text);
-  void restoreCalls(mlir::ModuleOp module, Location loc);
   void report(Location loc);
 
   MLIRContext *context;
@@ -346,119 +343,6 @@ void TagReader::takeFromNode(Entries &entries, OperationState &state) {
                                      made.tag.getPathAttr()});
     made.loc = state.location;
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Calls of outlined functions
-//===----------------------------------------------------------------------===//
-
-/// Whether a value may be passed as `type`: a file holds the types of some
-/// values only, and inference may find more, or less, than was known when the
-/// function was made.
-static bool fits(Value value, Type type) {
-  if (value.getType() == type)
-    return true;
-  auto own = dyn_cast<ShapedType>(value.getType()),
-       other = dyn_cast<ShapedType>(type);
-  bool sameElements =
-      !own || !other || own.getElementType() == other.getElementType();
-  return isa<OpResult>(value) && sameElements &&
-         (own || isa<NoneType>(value.getType())) &&
-         (other || isa<NoneType>(type));
-}
-
-static bool fits(ValueRange values, TypeRange types) {
-  return values.size() == types.size() &&
-         llvm::all_of(llvm::zip(values, types), [](auto pair) {
-           return fits(std::get<0>(pair), std::get<1>(pair));
-         });
-}
-
-/// Gives values the types that they had when the function was made.
-static void setTypes(ValueRange values, TypeRange types) {
-  for (auto [value, type] : llvm::zip_equal(values, types))
-    value.setType(type);
-}
-
-/// Some tools drop the types of functions' inputs and outputs, which are those
-/// of any call. Whether any became known.
-static bool completeSignature(func::FuncOp callee, Operation *call) {
-  bool changed = false;
-  auto complete = [&](ValueRange known, ValueRange values) {
-    for (auto [value, other] : llvm::zip(values, known))
-      if (isa<NoneType>(value.getType()) && isa<TensorType>(other.getType())) {
-        value.setType(other.getType());
-        changed = true;
-      }
-  };
-  Block &body = callee.getBody().front();
-  Operation *end = body.getTerminator();
-  complete(call->getOperands(), body.getArguments());
-  complete(call->getResults(), end->getOperands());
-  if (changed)
-    callee.setType(FunctionType::get(
-        callee.getContext(), body.getArgumentTypes(), end->getOperandTypes()));
-  return changed;
-}
-
-/// A node that calls an outlined function, as the importer spells it.
-static void makeCall(Operation *node, func::FuncOp callee) {
-  setTypes(node->getOperands(), callee.getArgumentTypes());
-  setTypes(node->getResults(), callee.getResultTypes());
-  OpBuilder builder(node);
-  auto call = func::CallOp::create(builder, node->getLoc(), callee.getSymName(),
-                                   node->getResultTypes(), node->getOperands());
-  for (NamedAttribute attribute : node->getAttrDictionary())
-    if (isAnnotation(attribute.getName()))
-      call->setAttr(attribute.getName(), attribute.getValue());
-  node->replaceAllUsesWith(call);
-  node->erase();
-}
-
-/// Types of values that went into functions come back with them.
-static void restoreValueInfo(func::FuncOp function) {
-  if (Attribute infos = function->removeAttr(kValueInfoKey))
-    function->setAttr(kValueInfoAttr, infos);
-}
-
-/// Nodes that call outlined functions become func.call, where they fit.
-void TagReader::restoreCalls(mlir::ModuleOp module, Location loc) {
-  using Name = std::pair<Attribute, Attribute>; // domain, operator
-  llvm::DenseMap<Name, func::FuncOp> outlined;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    restoreValueInfo(function);
-    if (function->hasAttr(kModuleAttr))
-      outlined[{function->getAttr("onnx.function_domain"),
-                function->getAttr("onnx.function_name")}] = function;
-  }
-  if (outlined.empty())
-    return;
-  SmallVector<std::pair<Operation *, func::FuncOp>> nodes;
-  module->walk([&](Operation *op) {
-    if (op->getName().getStringRef() != "onnx.Custom")
-      return;
-    if (auto callee = outlined.lookup(
-            {op->getAttr("domain_name"), op->getAttr("function_name")}))
-      nodes.push_back({op, callee});
-  });
-  // A call inside of a function knows its operands once that function does.
-  bool changed = true;
-  while (std::exchange(changed, false))
-    for (auto [node, callee] : nodes)
-      changed |= completeSignature(callee, node);
-  llvm::erase_if(nodes, [&](auto pair) {
-    auto [node, callee] = pair;
-    if (fits(node->getOperands(), callee.getArgumentTypes()) &&
-        fits(node->getResults(), callee.getResultTypes()))
-      return false;
-    emitWarning(loc) << "node '" << getNodeName(node)
-                     << "' calls the outlined function '" << callee.getSymName()
-                     << "' with other operands or results than it has; it "
-                        "stays a node";
-    return true;
-  });
-  for (auto [node, callee] : nodes)
-    makeCall(node, callee);
 }
 
 //===----------------------------------------------------------------------===//
