@@ -85,13 +85,15 @@ Error ModuleTree::link() {
   // A node for each alias, after all the others.
   for (size_t i = 0, given = modules.size(); i < given; ++i) {
     modules[i].canonical = i;
-    for (size_t k = 0; k < modules[i].aliases.size(); ++k) {
-      Module alias = modules[i];
-      alias.path = modules[i].aliases[k];
-      alias.aliases.clear();
-      hasAliases = true;
-      modules.push_back(std::move(alias));
+    // Without the list, of which each of them would have a copy.
+    std::vector<std::string> aliases = std::exchange(modules[i].aliases, {});
+    const Module original = modules[i];
+    for (const std::string &alias : aliases) {
+      modules.push_back(original);
+      modules.back().path = alias;
     }
+    hasAliases |= !aliases.empty();
+    modules[i].aliases = std::move(aliases);
   }
   for (ModuleId id : ids()) {
     StringRef path = modules[id].path;

@@ -45,13 +45,56 @@ constexpr unsigned kNone = ~0u;
 constexpr unsigned kMaxCandidates = 32;
 constexpr unsigned kMaxVisited = 4096;
 
+/// Which child of a group another group lies in, in logarithmic time: climbing
+/// would take the depth of the tree, for each op on each level.
+class ChildSearch {
+public:
+  explicit ChildSearch(const GroupTree &groups)
+      : first(groups.size()), end(groups.size()), childBegin(groups.size() + 1),
+        children(groups.size()) {
+    // Parents come before their children, so that one pass up gives the sizes
+    // of subtrees, and one pass down the numbers of a walk through the tree.
+    std::vector<unsigned> sizes(groups.size(), 1);
+    for (unsigned group = groups.size() - 1; group > 0; --group) {
+      sizes[groups.parent[group]] += sizes[group];
+      ++childBegin[groups.parent[group] + 1];
+    }
+    for (unsigned group = 0; group < groups.size(); ++group)
+      childBegin[group + 1] += childBegin[group];
+    std::vector<unsigned> next(childBegin.begin(), childBegin.end() - 1);
+    end[0] = 1;
+    for (unsigned group = 1; group < groups.size(); ++group) {
+      const unsigned parent = groups.parent[group];
+      children[next[parent]++] = group;
+      first[group] = end[parent];
+      end[parent] += sizes[group];
+      end[group] = first[group] + 1; // grows as its children are met
+    }
+  }
+
+  /// The child of `parent` that `group` is or lies in, or kNone.
+  unsigned towards(unsigned parent, unsigned group) const {
+    if (first[group] <= first[parent] || first[group] >= end[parent])
+      return kNone;
+    auto begin = children.begin() + childBegin[parent];
+    auto after = std::upper_bound(
+        begin, children.begin() + childBegin[parent + 1], first[group],
+        [&](unsigned number, unsigned child) { return number < first[child]; });
+    return *std::prev(after);
+  }
+
+private:
+  std::vector<unsigned> first, end; ///< numbers of a group and what is in it
+  std::vector<unsigned> childBegin, children;
+};
+
 /// Cuts one part after the other, parents first. The vectors by op and by group
 /// are allocated once; each level initializes what it uses.
 class Partitioner {
 public:
   Partitioner(const Dataflow &graph, const GroupTree &groups,
               std::vector<unsigned> groupOf, unsigned minOps)
-      : graph(graph), groups(groups), minOps(minOps),
+      : graph(graph), groups(groups), search(groups), minOps(minOps),
         groupOf(std::move(groupOf)), owner(graph.size(), 0),
         child(graph.size(), kNone), waiting(graph.size()),
         emittedAt(graph.size()), state(groups.size()) {}
@@ -83,7 +126,6 @@ private:
   bool isPinned(unsigned op) const {
     return graph.role(op) == OpRole::Pinned || graph.role(op) == OpRole::Weight;
   }
-  unsigned childTowards(unsigned group) const;
   /// The one child that all users of `op` belong to by `childOf`, or kNone.
   template <typename Fn> unsigned commonUser(unsigned op, Fn childOf) const;
 
@@ -104,6 +146,7 @@ private:
 
   const Dataflow &graph;
   const GroupTree &groups;
+  const ChildSearch search;
   const unsigned minOps;
   Partition result;
 
@@ -121,15 +164,6 @@ private:
   std::set<Unit> startable; ///< children with ready members
 };
 
-unsigned Partitioner::childTowards(unsigned group) const {
-  unsigned level = groups.depth[result.parts[current].group] + 1;
-  if (groups.depth[group] < level)
-    return kNone;
-  while (groups.depth[group] > level)
-    group = groups.parent[group];
-  return group;
-}
-
 template <typename Fn>
 unsigned Partitioner::commonUser(unsigned op, Fn childOf) const {
   unsigned common = kNone;
@@ -145,8 +179,9 @@ unsigned Partitioner::commonUser(unsigned op, Fn childOf) const {
 }
 
 void Partitioner::assignChildren() {
+  const unsigned parent = result.parts[current].group;
   for (unsigned op : result.parts[current].members)
-    child[op] = isPinned(op) ? kNone : childTowards(groupOf[op]);
+    child[op] = isPinned(op) ? kNone : search.towards(parent, groupOf[op]);
 }
 
 /// Whether the child of `op` reads it, and a child of the same kind does.

@@ -60,8 +60,9 @@ Value ValueNames::find(StringRef name) const {
 std::string ValueNames::fresh(StringRef hint) {
   if (!collected)
     collectUsed();
-  for (unsigned i = 0;; ++i) {
-    std::string name = (hint + "_" + Twine(i)).str();
+  // Where many values want one name, each goes on where the last one stopped.
+  for (unsigned &next = nextNumber[hint];;) {
+    std::string name = (hint + "_" + Twine(next++)).str();
     if (used.insert(name).second)
       return name;
   }

@@ -58,6 +58,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::StringRef> names;
   /// Owns the strings, and has all names of the model once one is needed.
   llvm::StringSet<> used;
+  llvm::StringMap<unsigned> nextNumber; ///< of fresh names, by hint
   bool collected = false;
 };
 
