@@ -15,6 +15,9 @@ using namespace htp;
 
 #include "HTP/Dialect/HTP/IR/HTPEnums.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "HTP/Dialect/HTP/IR/HTPTypes.cpp.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "HTP/Dialect/HTP/IR/HTPAttributes.cpp.inc"
 
@@ -22,6 +25,10 @@ using namespace htp;
 #include "HTP/Dialect/HTP/IR/HTPOps.cpp.inc"
 
 void HTPDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "HTP/Dialect/HTP/IR/HTPTypes.cpp.inc"
+      >();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "HTP/Dialect/HTP/IR/HTPAttributes.cpp.inc"

@@ -75,10 +75,15 @@ Type typeOf(const Parameter &parameter, MLIRContext *context) {
   for (const Dtype &dtype : dtypes())
     if (dtype.name == parameter.dtype)
       return RankedTensorType::get(parameter.shape, dtype.make(context));
-  return NoneType::get(context);
+  if (parameter.dtype.empty() && parameter.shape.empty())
+    return NoneType::get(context);
+  return RankedTensorType::get(parameter.shape,
+                               DtypeType::get(context, parameter.dtype));
 }
 
 StringRef dtypeOf(Type elementType) {
+  if (auto other = dyn_cast<DtypeType>(elementType))
+    return other.getName();
   for (const Dtype &dtype : dtypes())
     if (dtype.is(elementType))
       return dtype.name;

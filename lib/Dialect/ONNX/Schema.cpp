@@ -37,18 +37,21 @@ int64_t htp::onnx::getOpsetVersion(Operation *op, StringRef domain) {
         parent->getDiscardableAttr("onnx.opset_import"));
     if (!imports)
       continue;
-    // Of two imports of a domain the last one holds, as in ONNX's checker.
-    int64_t found = 0;
+    // Of two imports of a domain the last one holds, and the very name before
+    // another, as in ONNX's checker.
+    int64_t found = 0, byOtherName = 0;
     for (DictionaryAttr entry : imports.getAsRange<DictionaryAttr>()) {
       auto name = entry.getAs<StringAttr>("domain");
       StringRef imported = name ? name.getValue() : "";
-      if (imported == "ai.onnx")
-        imported = "";
       auto version = entry.getAs<IntegerAttr>("version");
-      if (imported == domain && version)
+      if (!version)
+        continue;
+      if (imported == domain)
         found = version.getValue().getSExtValue();
+      else if (imported == "ai.onnx" && domain.empty())
+        byOtherName = version.getValue().getSExtValue();
     }
-    return found;
+    return found ? found : byOtherName;
   }
   return 0;
 }

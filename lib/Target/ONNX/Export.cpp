@@ -170,11 +170,13 @@ static void importOpsets(const ModelProto &model, const Domains &made,
     // a function with one only.
     if (!domain.empty() || made.contains(domain))
       version = 1;
-    // Of two imports the last one holds, as in ONNX's checker.
-    for (const auto &entry : model.opset_import())
-      if (entry.domain() == domain ||
-          (domain.empty() && entry.domain() == "ai.onnx"))
-        version = entry.version();
+    // Of two imports the last one holds, and the very name before another, as
+    // in ONNX's checker.
+    for (StringRef name : {StringRef("ai.onnx"), domain})
+      if (name == domain || domain.empty())
+        for (const auto &entry : model.opset_import())
+          if (entry.domain() == name)
+            version = entry.version();
     if (version)
       addImport(function, domain, *version);
   });

@@ -22,6 +22,9 @@
 
 #include "HTP/Dialect/HTP/IR/HTPEnums.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "HTP/Dialect/HTP/IR/HTPTypes.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "HTP/Dialect/HTP/IR/HTPAttributes.h.inc"
 

@@ -24,7 +24,23 @@ def HTP_Dialect : Dialect {
     tagged operations.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def HTP_DtypeType : TypeDef<HTP_Dialect, "Dtype"> {
+  let mnemonic = "dtype";
+  let summary = "An element type of PyTorch that MLIR has no word for";
+  let description = [{
+    The elements of a parameter whose type is not one of MLIR's own, as PyTorch
+    spells it, so that its shape is not lost: `tensor<4x4x!htp.dtype<"qint8">>`.
+  }];
+  let parameters = (ins StringRefParameter<"as PyTorch spells it">:$name);
+  let assemblyFormat = "`<` $name `>`";
 }
 
 //===----------------------------------------------------------------------===//
