@@ -95,7 +95,7 @@ def inputs_for(
     are 0 or 1, which every vocabulary has; masks let everything through."""
     wanted = session.get_inputs()
     names = [value.name for value in wanted]
-    found = _read(given, numpy)
+    found = read_inputs(given)
     if unknown := [name for name in found if name not in names]:
         raise BadInput(f"{path} has no input {unknown[0]!r}; it has {', '.join(map(repr, names))}")
     inputs = Inputs({}, dict(dims or {}))
@@ -121,7 +121,10 @@ def inputs_for(
     return inputs
 
 
-def _read(given: str | os.PathLike[str] | Mapping[str, Any] | None, numpy: Any) -> dict[str, Any]:
+def read_inputs(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Arrays by name, of an .npz file or a mapping."""
+    import numpy
+
     if given is None:
         return {}
     if isinstance(given, Mapping):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import flamegraph
-from ..diffing import Comparison, diff
+from ..diffing import Comparison, Difference, diff
 from ..errors import BadInput
 from ..files import Outputs, check_writable
 from ..profiling import ModuleChange, Profile, compare_profiles, profile, read_profile
@@ -65,9 +65,11 @@ examples:
 DIFF = """\
 Show where two forms of a model part
 
-Runs two ONNX files of one model on the same inputs: before and after an optimizer, fp32 and fp16 or int8. Compares
-what each module call produced, as far as both still have the value, in the order of execution, and names the first
-module that parts. A is tagged; B too, or it is tagged with A as its reference. Exit code 1 where any module parts.
+Runs two forms of one model on the same inputs: PyTorch and its export, before and after an optimizer, fp32 and fp16
+or int8. Compares what each module call produced, as far as both still have the value, in the order of execution, and
+names the first module that parts. A and B are ONNX files, or PyTorch models as htp export takes them, with inputs of
+their own. An ONNX file A is tagged; a B that is not is tagged with A as its reference; beside a PyTorch model neither
+needs tags. Exit code 1 where any module parts.
 
   relative   largest difference, as a part of the largest value of A: more than --tolerance parts
   SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
@@ -79,6 +81,8 @@ examples:
   htp diff model.onnx fp16.onnx --tolerance 0.02 --inputs batch.npz
   htp diff model.onnx int8.onnx --tolerance 0.5 --all
   htp diff model.onnx int8.onnx --json | jq -r '.worst[0].module'
+  htp diff model.py:build model.onnx
+  htp diff model.onnx optimized.onnx --value-map values.json
 """
 
 
@@ -113,7 +117,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("--perfetto", metavar="FILE", help="write a trace for Perfetto or Chrome")
 
     parser = commands.add("diff", DIFF, run_diff)
-    parser.add_argument("first", metavar="A", help="a tagged ONNX model")
+    parser.add_argument("first", metavar="A", help="a tagged ONNX model, or model.py:build")
     parser.add_argument("second", metavar="B", help="another form of it")
     parser.add_argument("--inputs", metavar="FILE.npz", help="what to run them with")
     add_dim(parser)
@@ -122,6 +126,9 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument("--top", metavar="N", type=int, default=10, help="lines: %(default)s")
     parser.add_argument("--all", action="store_true", help="every value, in order of execution")
+    parser.add_argument(
+        "--value-map", metavar="FILE", help="write which value of A is which of B, as JSON"
+    )
 
 
 def run_select(options: argparse.Namespace, console: Console) -> int:
@@ -307,6 +314,12 @@ def show_changes(
 
 
 def run_diff(options: argparse.Namespace, console: Console) -> int:
+    target = Path(options.value_map) if options.value_map is not None else None
+    if target:
+        check_writable(target)
+        for name in (options.first, options.second):
+            if target.exists() and Path(name).exists() and target.samefile(name):
+                raise BadInput(f"--value-map would replace {name}")
     result = diff(
         options.first,
         options.second,
@@ -315,6 +328,8 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
         tolerance=options.tolerance,
         progress=console.progress,
     )
+    if target:
+        _write_map(target, result, console)
     if result.hint:
         console.warning(result.hint)
     parting = [item for item in result.comparisons if item.parts]
@@ -344,6 +359,14 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
         _show_comparisons(worst, "module, by added error", console)
     console.result({**result.as_json(), "warnings": console.warnings})
     return 0 if result.equal else 1
+
+
+def _write_map(target: Path, result: Difference, console: Console) -> None:
+    with Outputs(target) as outputs:
+        text = json.dumps(result.value_map(), indent=1, ensure_ascii=False)
+        outputs[target].write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    for file in outputs.replaced:
+        console.remark(f"replaced {printable(file)}")
 
 
 def _called(item: Comparison) -> str:
