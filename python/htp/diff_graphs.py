@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -147,8 +148,11 @@ class Graph:
     def modules_since(self, value: str, compared: set[str], module: str) -> list[str]:
         """Other modules that had a part in a value since the values before it that were compared: an
         optimizer fused theirs away, so they cannot be told apart from the module itself."""
+        if value not in self.producers:
+            return self.folded_below(module)
         seen, pending = {value}, [value]
         found: set[int] = set()
+        folded: dict[str, None] = {}
         while pending:
             at = self.producers.get(pending.pop())
             if at is None:
@@ -158,11 +162,36 @@ class Graph:
                 if before not in seen and before not in compared:
                     seen.add(before)
                     pending.append(before)
+                    if before in self._constant_names:
+                        folded |= dict.fromkeys(self.folded_below(self.chains[at][-1][0]))
         paths = (
             self.chains[at][-1][0] for at in sorted(found) if self.nodes[at].op_type != "Constant"
         )
-        found_paths = [*self.folded_below(module)] if value not in self.producers else [*paths]
-        return [p for p in dict.fromkeys(found_paths) if p and not is_below(module, p)]
+        return [p for p in dict.fromkeys([*paths, *folded]) if p and not is_below(module, p)]
+
+    def modules_after(self, value: str, compared: set[str], modules: set[str]) -> list[str]:
+        """Modules that read a value, and of whose own values none was compared (`modules` have one): an
+        activation that became a part of what is before it."""
+        seen, pending = {value}, [value]
+        paths: dict[str, None] = {}
+        while pending:
+            for at in self._users.get(pending.pop(), []):
+                path = self.chains[at][-1][0]
+                if path in modules:
+                    continue
+                paths[path] = None
+                new = [v for v in self.nodes[at].output if v not in seen and v not in compared]
+                seen.update(new)
+                pending += new
+        return list(paths)
+
+    @functools.cached_property
+    def _users(self) -> dict[str, list[int]]:
+        users: dict[str, list[int]] = {}
+        for number, node in enumerate(self.nodes):
+            for value in _read_by(node):
+                users.setdefault(value, []).append(number)
+        return users
 
     def place(self, value: str) -> float:
         """Where in the order of execution a value is made; of a constant, where it is read first."""
@@ -181,8 +210,14 @@ class Graph:
                     readers.setdefault(value, number)
         return readers
 
+    def ops_of(self, call: Call) -> list[str]:
+        """What a module call does itself."""
+        pairs = zip(self.nodes, self.chains)
+        return [node.op_type for node, chain in pairs if chain[-1] == call]
+
+    @functools.cached_property
     def constants(self) -> dict[tuple[Call, tuple[int, ...]], list[str]]:
-        """Constants of floating point that are no parameters, by the module call that reads them first."""
+        """Tensors of floating point that are no parameters, by the module call that reads them first."""
         import onnx
 
         floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
@@ -191,9 +226,22 @@ class Graph:
             known = any(entry.key == "htp.parameter" for entry in tensor.metadata_props)
             if known or tensor.data_type not in floats or tensor.name not in self._readers:
                 continue
+            if math.prod(tensor.dims) < 2:
+                continue  # a scale, or another number
             call = self.chains[self._readers[tensor.name]][-1]
             found.setdefault((call, tuple(tensor.dims)), []).append(tensor.name)
         return {key: sorted(names, key=self._readers.__getitem__) for key, names in found.items()}
+
+    def as_read(self, value: str) -> str:
+        """What others read of a value: where it is quantized first, what comes back of it. Quantizers leave
+        out a Relu before it, as the narrow type ends at zero."""
+        for kind in ("QuantizeLinear", "DequantizeLinear"):
+            users = [self.nodes[at] for at in self._users.get(value, [])]
+            if value in self.results or len(users) != 1 or users[0].op_type != kind:
+                continue
+            if users[0].input[0] == value:
+                value = users[0].output[0]
+        return value
 
     @functools.cached_property
     def absorbed(self) -> dict[Call, Call]:
@@ -208,6 +256,10 @@ class Graph:
                 if path in self.model.modules and path not in with_nodes:
                     found[path, chain[-1][1]] = chain[-1]
         return found
+
+    @functools.cached_property
+    def _constant_names(self) -> set[str]:
+        return {name for names in self.constants.values() for name in names}
 
     def contents(self, names: Iterable[str]) -> dict[str, Any]:
         """What constants hold."""
@@ -285,11 +337,19 @@ def pairs_of_graphs(one: Graph, two: Graph) -> tuple[list[Pair], list[str]]:
     for call, values in ours.items():
         left = [value for value in values if value not in same]
         right = [value for value in theirs.get(call, []) if value not in same]
-        pairs += [(call, value, value) for value in values if value in same]
+        pairs += [(call, value, two.as_read(value)) for value in values if value in same]
         if len(left) == len(right):
-            pairs += [(call, a, b) for a, b in zip(left, right)]
+            pairs += [(call, a, two.as_read(b)) for a, b in zip(left, right)]
         elif left:
             missing[label(call, one.is_called_often(call[0]))] = None
+    # Of values that became one, the last is what is left.
+    last: dict[str, str] = {}
+    for _, value, other in pairs:
+        last[other] = max(last.get(other, value), value, key=one.place)
+    for call, value, other in pairs:
+        if last[other] != value:
+            missing[label(call, one.is_called_often(call[0]))] = None
+    pairs = [pair for pair in pairs if last[pair[2]] == pair[1]]
     return pairs + _pairs_of_constants(one, two), list(missing)
 
 
@@ -318,12 +378,15 @@ def _are_near(path: str, other: str) -> bool:
 
 
 def _pairs_of_constants(one: Graph, two: Graph) -> list[Pair]:
-    """Constants that are no parameters: what an exporter computed beforehand. Those that nodes of one
-    module call read, of one shape, in order, where both have as many."""
-    ours, theirs = one.constants(), two.constants()
-    return [
-        (call, a, b)
-        for (call, shape), values in ours.items()
-        if len(values) == len(theirs.get((call, shape), []))
-        for a, b in zip(values, theirs[call, shape])
-    ]
+    """Constants that are no parameters: what an exporter computed beforehand. Those that one module call
+    reads, of one shape: by name, or in order, where it does the same in both. Where it does not, an
+    optimizer may have computed more beforehand."""
+    ours, theirs = one.constants, two.constants
+    pairs: list[Pair] = []
+    for (call, shape), values in ours.items():
+        others = theirs.get((call, shape), [])
+        if set(values) & set(others):
+            pairs += [(call, value, value) for value in values if value in others]
+        elif len(values) == len(others) and one.ops_of(call) == two.ops_of(call):
+            pairs += [(call, a, b) for a, b in zip(values, others)]
+    return pairs

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import tagging
-from .diff_graphs import Call, Graph, Pair, depth, pairs_of_graphs
+from .diff_graphs import Call, Graph, Pair, depth, label, pairs_of_graphs
 from .errors import BadInput
 from .exporting import load_capture
 from .holding import StrPath, existing
@@ -159,6 +159,9 @@ def diff(
                 item = _compared(call, one.class_name(call[0]), value, other, a, b, numpy)
                 item.parts = _is_beyond(item, tolerance)
                 result.comparisons.append(item)
+        compared = {(item.module, item.call) for item in result.comparisons}
+        for call in dict.fromkeys(call for call, _, _ in run.pairs if call not in compared):
+            result.missing.append(label(call, one.is_called_often(call[0])))
         if not result.comparisons:
             raise BadInput(
                 f"{one.path} and {two.path} share nothing: no value has the same shape in both"
@@ -308,8 +311,12 @@ def _add_held(one: _Side, two: _Side, comparisons: list[Comparison]) -> None:
     if isinstance(graph, Graph):
         name = (lambda item: item.value) if graph is one else (lambda item: item.other)
         compared = {name(item) for item in comparisons}
+        modules = {item.module for item in comparisons}
         for item in comparisons:
-            item.holds = graph.modules_since(name(item), compared, item.module)
+            held = graph.modules_since(name(item), compared, item.module)
+            if graph is one:
+                held += graph.modules_after(item.value, compared, modules)
+            item.holds = list(dict.fromkeys(held))
 
 
 def _for_the_other(arrays: Mapping[str, Any], other: Graph) -> dict[str, Any]:
