@@ -23,12 +23,14 @@ Pair = tuple[Call, str, str]
 class Graph:
     """A tagged ONNX graph."""
 
-    def __init__(self, path: Path, model: TaggedModel) -> None:
+    def __init__(self, path: Path, model: TaggedModel, given: Path | None = None) -> None:
+        """`given` is the file as the user knows it."""
         try:
             import onnx
         except ImportError:
             raise MissingPackage("onnx", "htp diff", "onnx") from None
-        self.path, self.model = path, model
+        self.path, self.model = given or path, model
+        self.folder = str(path.resolve().parent)  # where its external data is
         self.proto = onnx.load(str(path), load_external_data=False)
         self.nodes = list(self.proto.graph.node)
         self.results = [output.name for output in self.proto.graph.output]  # of the model itself
@@ -106,9 +108,8 @@ class Graph:
                 self.outputs.add(value)
         options = runtime.SessionOptions()
         options.log_severity_level = 4
-        folder = str(self.path.resolve().parent)
         options.add_session_config_entry(
-            "session.model_external_initializers_file_folder_path", folder
+            "session.model_external_initializers_file_folder_path", self.folder
         )
         try:
             session = runtime.InferenceSession(
@@ -266,9 +267,8 @@ class Graph:
         import onnx
 
         wanted = set(names)
-        folder = str(self.path.resolve().parent)
         return {
-            tensor.name: onnx.numpy_helper.to_array(tensor, folder)
+            tensor.name: onnx.numpy_helper.to_array(tensor, self.folder)
             for tensor in self.proto.graph.initializer
             if tensor.name in wanted
         }

@@ -214,8 +214,7 @@ def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
             else:
                 known = {"reference": paths[other]}
             tagging.tag(path, file, dag=False, **known)  # type: ignore[call-overload]
-        sides[number] = Graph(file, tagging.load(file))
-        sides[number].path = path
+        sides[number] = Graph(file, tagging.load(file), path)
     return sides[0], sides[1]
 
 

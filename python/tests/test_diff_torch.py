@@ -160,3 +160,35 @@ def test_what_cannot_be_compared_is_a_sentence(folder, arguments, said, capsys, 
     assert main(["diff", *arguments]) == 1
     err = capsys.readouterr().err
     assert err.startswith("htp: error:") and said in err and "--debug" not in err, err
+
+
+def test_weights_in_a_file_of_their_own(folder, tmp_path, capsys):
+    """Also where the ONNX file is tagged in another folder first."""
+    proto = onnx.load(folder / "torchscript.onnx")
+    del proto.metadata_props[:]
+    for thing in [*proto.graph.node, *proto.graph.initializer]:
+        del thing.metadata_props[:]
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
+    assert main(["diff", str(folder / "torchscript.onnx"), str(tmp_path / "m.onnx")]) == 0
+    assert main(["diff", f"{folder}/net.py:build", str(tmp_path / "m.onnx")]) == 0
+
+
+def test_the_inputs_that_an_export_kept(folder, capsys):
+    """Of the example call, not made up; and not where other sizes are asked for."""
+    numpy = pytest.importorskip("numpy")
+    names = {}
+    exec(SOURCE, names)  # noqa: S102
+    _, inputs = names["build"]()
+    with numpy.load(folder / "dynamo.inputs.npz") as kept:
+        assert sorted(kept.files) == ["image", "scale"]
+        assert (kept["image"] == inputs["image"].numpy()).all()
+    bad = f"{folder}/net.py:bad"
+    own = found(capsys, folder / "dynamo.onnx", folder / "torchscript.onnx")[1]
+    torch_ = found(capsys, bad, folder / "torchscript.onnx")[1]
+    same = {c["module"]: c["shape"] for c in own["comparisons"]}
+    assert same["again"] == [2, 4, 8, 8] and torch_["first"]["shape"] == [2, 4, 8, 8]
+    result = htp.profile(folder / "dynamo.onnx", runs=1, warmup=0)
+    assert result.settings["inputs"]["scale"] == ["float32", []]
+    lines = {k.source.rpartition("/")[2] for k in result.slowest(20) if k.source}
+    number = 1 + SOURCE.splitlines().index("        return x + self.act(self.norm(self.conv(x)))")
+    assert f"net.py:{number}" in lines

@@ -42,7 +42,8 @@ Show which module is slow
 
 Runs a tagged model in ONNX Runtime with its profiler on, tags the graph that was really executed, fused nodes
 included, and adds up the times of its nodes by module: self is what a module's own code took, total is with all
-modules below it, calls are executed nodes in a run. Times are means over the faster half of the runs: they all do
+modules below it, calls are executed nodes in a run; line is where the Python code is, as far as the exporter noted it
+(dynamo). Times are means over the faster half of the runs: they all do
 the same work, so the slower half was disturbed by other work on the machine.
 
 With --profile nothing is run: FILE is a profile that ONNX Runtime wrote; the graph that OpenVINO executed
@@ -217,6 +218,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def _short(source: str | None) -> str:
+    """The line of a file, without the folders that it lies in; --json has them."""
+    return source.replace("\\", "/").rpartition("/")[2] if source else ""
+
+
 def show_profile(result: Profile, options: argparse.Namespace, console: Console) -> None:
     spent = f"{_ms(result.node_microseconds)} ms in nodes"
     if result.model_microseconds is not None:
@@ -261,8 +267,10 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
             ],
         )
         console.text("")
+        slowest = result.slowest(options.top)
+        line = ["line"] if any(k.source for k in slowest) else []
         console.table(
-            ("slowest kernel", "type", "ms", "share", "module"),
+            ("slowest kernel", "type", "ms", "share", "module", *line),
             [
                 (
                     k.name,
@@ -270,8 +278,9 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
                     _ms(k.microseconds),
                     _percent(k.share),
                     "(no module)" if k.module is None else k.module or "(root)",
+                    *([_short(k.source)] if line else []),
                 )
-                for k in result.slowest(options.top)
+                for k in slowest
             ],
         )
 
