@@ -6,8 +6,10 @@ module call are known in both graphs, and the same place among them is the same 
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     _Side: TypeAlias = Graph | Program
 
 Progress = Callable[[str], None]
+#: Noise, as a part of the signal, below which two values are one in two layouts.
+_SAME = 0.1
+#: What float32 rounds to: errors below it stand out from nothing.
+_EXACT = 1e-6
 
 
 @dataclass
@@ -46,7 +52,11 @@ class Comparison:
     snr: float  # signal to noise in dB; infinite where they are equal
     nonfinite: tuple[int, int]  # how many values are NaN or infinite in each
     noise: float  # root of noise to signal: what the SNR says, as a part
+    gain: float = 1.0  # by how much the second's values are longer along the first's
     added: float = 0.0  # noise where the module is given the first model's values
+    shifted: float = 0.0  # how far the gain is from 1 there
+    outlier: float = 0.0  # how much more of either of the two it adds than half of the modules
+    axes: tuple[int, ...] | None = None  # of the second's value, where it has another layout
     parts: bool = False
     holds: list[str] = field(default_factory=list)  # modules whose own values the second lacks
 
@@ -81,11 +91,11 @@ class Difference:
 
     @property
     def worst(self) -> list[Comparison]:
-        """By the error that they add themselves, the largest first; a value counts for its innermost module."""
+        """Those whose own error stands out the most first; a value counts for its innermost module."""
         seen: dict[str, Comparison] = {}
         for item in self.comparisons:
             seen.setdefault(item.value, item)
-        return sorted(seen.values(), key=lambda item: -item.added)
+        return sorted(seen.values(), key=lambda item: (-item.outlier, -item.added))
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -155,8 +165,13 @@ def diff(
         for call, value, other in run.pairs:
             a, b = run.found.get(value), run.others.get(other)
             # What is stored as integers in one of them only has another meaning there.
-            if a is not None and b is not None and a.shape == b.shape and _kind(a) == _kind(b):
+            if a is None or b is None or _kind(a) != _kind(b):
+                continue
+            axes = _layout(a, b, numpy) if value != other else None
+            b = b if axes is None else b.transpose(axes)
+            if a.shape == b.shape:
                 item = _compared(call, one.class_name(call[0]), value, other, a, b, numpy)
+                item.axes = axes
                 item.parts = _is_beyond(item, tolerance)
                 result.comparisons.append(item)
         compared = {(item.module, item.call) for item in result.comparisons}
@@ -372,7 +387,23 @@ def _compared(
         snr=math.inf if not noise else 10 * math.log10(signal / noise) if signal else -math.inf,
         nonfinite=bad,
         noise=math.inf if broken else math.sqrt(noise / signal) if signal else float(noise > 0),
+        gain=float((x * y).sum()) / signal if signal else 1.0,
     )
+
+
+def _layout(a: Any, b: Any, numpy: Any) -> tuple[int, ...] | None:
+    """The axes of `b` in the order of `a`'s, where `b` is the same in another layout: optimizers change
+    those of images. None where it is not, or is as it stands."""
+    if not 2 <= a.ndim <= 5 or sorted(a.shape) != sorted(b.shape) or a.dtype.kind != "f":
+        return None
+    x = a.astype(numpy.float64)
+    length = float((x**2).sum())
+    for axes in itertools.permutations(range(a.ndim)):
+        if tuple(b.shape[axis] for axis in axes) == a.shape:
+            noise = float(((x - b.transpose(axes)) ** 2).sum())
+            if noise < _SAME**2 * length:
+                return None if axes == tuple(range(a.ndim)) else axes
+    return None
 
 
 def _is_beyond(item: Comparison, tolerance: float) -> bool:
@@ -385,9 +416,29 @@ def _add_own_errors(two: _Side, comparisons: list[Comparison], run: _Run, numpy:
     given = {}
     for item in reversed(comparisons):
         with numpy.errstate(over="ignore"):  # what float16 cannot hold is infinite there
-            given[item.other] = run.found[item.value].astype(run.others[item.other].dtype)
+            array = run.found[item.value].astype(run.others[item.other].dtype)
+        given[item.other] = array if item.axes is None else array.transpose(_inverse(item.axes))
     alone = two.run_given(given, run.feeds)
     for item in comparisons:
         call, a = (item.module, item.call), run.found[item.value]
-        own = _compared(call, item.class_name, item.value, item.other, a, alone[item.other], numpy)
-        item.added = own.noise
+        b = alone[item.other] if item.axes is None else alone[item.other].transpose(item.axes)
+        own = _compared(call, item.class_name, item.value, item.other, a, b, numpy)
+        item.added, item.shifted = own.noise, abs(own.gain - 1)
+    _add_outliers(comparisons)
+
+
+def _add_outliers(comparisons: list[Comparison]) -> None:
+    """Rounding makes noise everywhere, more where a signal is small, but it does not go along with the
+    signal: a weight that is too large by a twentieth is lost in the noise, and shifts the gain a hundred
+    times as far as rounding does. A wrong bias shifts nothing, and adds noise. So each is measured against
+    what half of the modules have."""
+    usual = {
+        name: max(statistics.median(getattr(item, name) for item in comparisons), _EXACT)
+        for name in ("added", "shifted")
+    }
+    for item in comparisons:
+        item.outlier = max(getattr(item, name) / limit for name, limit in usual.items())
+
+
+def _inverse(axes: tuple[int, ...]) -> list[int]:
+    return [axes.index(axis) for axis in range(len(axes))]

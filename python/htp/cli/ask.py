@@ -75,7 +75,10 @@ needs tags. Exit code 1 where any module parts.
   relative   largest difference, as a part of the largest value of A: more than --tolerance parts
   SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
   added      noise as a part of the signal, where the module of B is given what A has: its own error, without what
-             came before; where quantization makes noise everywhere, the largest is the one to look at
+             came before
+  shifted    how far the length of the signal itself is off there; rounding hardly does that, a wrong weight does
+             Where quantization makes noise everywhere, look at the modules of which either is far more than usual:
+             they come first in the second table.
 
 examples:
   htp diff model.onnx optimized.onnx
@@ -365,7 +368,7 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
     if not options.all:
         console.text("")
         worst = [item for item in result.worst if item.added > 0][: max(options.top, 1)]
-        _show_comparisons(worst, "module, by added error", console)
+        _show_comparisons(worst, "module, what stands out first", console)
     console.result({**result.as_json(), "warnings": console.warnings})
     return 0 if result.equal else 1
 
@@ -386,13 +389,24 @@ def _called(item: Comparison) -> str:
 def _show_comparisons(items: list[Comparison], title: str, console: Console) -> None:
     if items:
         console.table(
-            (title, "value", "relative", "added", "absolute", "cosine", "SNR dB", "NaN, inf"),
+            (
+                title,
+                "value",
+                "relative",
+                "added",
+                "shifted",
+                "absolute",
+                "cosine",
+                "SNR dB",
+                "NaN, inf",
+            ),
             [
                 (
                     _called(item),
                     item.value,
                     f"{item.relative:.2e}",
                     f"{item.added:.2e}",
+                    f"{item.shifted:.2e}",
                     f"{item.absolute:.2e}",
                     f"{item.cosine:.6f}",
                     f"{item.snr:.1f}",
