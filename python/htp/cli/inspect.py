@@ -239,7 +239,7 @@ def run_explain(options: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.result({"node": options.node, "explanation": text})
     else:
-        console.text(text)
+        console.text("\n".join(map(printable, text.split("\n"))))
     return 0
 
 
