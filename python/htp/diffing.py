@@ -222,7 +222,7 @@ def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
         if path is None:
             continue
         other, file = 1 - number, path
-        if not tagged[number] and (paths[other] is None or number and tagged[0]):
+        if not tagged[number] and (paths[other] is None or tagged[other]):
             file = folder / f"{number}.onnx"
             if paths[other] is None:
                 known = {"trace": sides[other].write_trace(folder)}

@@ -170,6 +170,7 @@ def test_weights_in_a_file_of_their_own(folder, tmp_path, capsys):
         del thing.metadata_props[:]
     onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
     assert main(["diff", str(folder / "torchscript.onnx"), str(tmp_path / "m.onnx")]) == 0
+    assert main(["diff", str(tmp_path / "m.onnx"), str(folder / "torchscript.onnx")]) == 0
     assert main(["diff", f"{folder}/net.py:build", str(tmp_path / "m.onnx")]) == 0
 
 

@@ -69,8 +69,8 @@ Show where two forms of a model part
 Runs two forms of one model on the same inputs: PyTorch and its export, before and after an optimizer, fp32 and fp16
 or int8. Compares what each module call produced, as far as both still have the value, in the order of execution, and
 names the first module that parts. A and B are ONNX files, or PyTorch models as htp export takes them, with inputs of
-their own. An ONNX file A is tagged; a B that is not is tagged with A as its reference; beside a PyTorch model neither
-needs tags. Exit code 1 where any module parts.
+their own. Of two ONNX files one is tagged, and the other is tagged with it as its reference, unless it has tags of its
+own; beside a PyTorch model neither needs any. Exit code 1 where any module parts.
 
   relative   largest difference, as a part of the largest value of A: more than --tolerance parts
   SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
@@ -121,7 +121,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("--perfetto", metavar="FILE", help="write a trace for Perfetto or Chrome")
 
     parser = commands.add("diff", DIFF, run_diff)
-    parser.add_argument("first", metavar="A", help="a tagged ONNX model, or model.py:build")
+    parser.add_argument("first", metavar="A", help="an ONNX model, or model.py:build")
     parser.add_argument("second", metavar="B", help="another form of it")
     parser.add_argument("--inputs", metavar="FILE.npz", help="what to run them with")
     add_dim(parser)
