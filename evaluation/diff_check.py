@@ -19,7 +19,7 @@ The bug is made in PyTorch, which also says which module has it, and the model i
     qdq          quantized statically, calibrated on the example
 
 Of the first three the first module that parts has to be the bad one; `fused` counts those where its own value was fused
-away, so that it is named as part of what parts. In the last two there is noise everywhere, and it has to rank first
+away, so that it is named as one of at most four that are part of what parts. In the last two there is noise everywhere, and it has to rank first
 by what `htp diff` puts first (`worst`). A bug is drawn anew where the module's own output is the same with it.
 As a control the good model itself is given in each of the first three forms: nothing may part. `TOLERANCE` is ten times
 what float32 rounds to in the worst of them, and a tenth of htp's default: a key that is 5 % too large changes what
@@ -53,6 +53,7 @@ import variants  # noqa: E402
 KINDS = ("weight", "activation", "scale")
 CONTROL = "control"
 TOLERANCE = 1e-4
+FEW = 4
 EXACT = ("export", "anon", "ort")
 NOISY = ("int8", "qdq")
 #: At least so many of each kind have to be found, out of all; of noisy forms nine in ten.
@@ -171,6 +172,11 @@ FORMS = {
 }
 
 
+def told(item, path):
+    """Whether a module is named as one of a few that became one value."""
+    return "fused" if path in item.holds and len(item.holds) <= FEW else "missed"
+
+
 def judge(result, form, path):
     """found, fused or missed, and what was named instead."""
     if form in EXACT:
@@ -180,13 +186,13 @@ def judge(result, form, path):
         if first.module == path:
             return "found", ""
         named = f"{first.module or '(root)'}" + (f", holds {first.holds}" if first.holds else "")
-        return ("fused" if path in first.holds else "missed"), named
+        return told(first, path), named
     best = result.worst[0]
     if best.module == path:
         return "found", ""
     places = [item.module for item in result.worst]
     place = f"{places.index(path) + 1}. of {len(places)}" if path in places else "not compared"
-    return ("fused" if path in best.holds else "missed"), f"{best.module or '(root)'} ({place})"
+    return told(best, path), f"{best.module or '(root)'} ({place})"
 
 
 def ranks(result, path):

@@ -165,26 +165,18 @@ class Graph:
                     pending.append(before)
                     if before in self._constant_names:
                         folded |= dict.fromkeys(self.folded_below(self.chains[at][-1][0]))
+                    elif self._owners.get(before) in self._folded:
+                        folded[self._owners[before]] = None
         paths = (
             self.chains[at][-1][0] for at in sorted(found) if self.nodes[at].op_type != "Constant"
         )
         return [p for p in dict.fromkeys([*paths, *folded]) if p and not is_below(module, p)]
 
-    def modules_after(self, value: str, compared: set[str], modules: set[str]) -> list[str]:
+    def modules_after(self, value: str, modules: set[str]) -> list[str]:
         """Modules that read a value, and of whose own values none was compared (`modules` have one): an
         activation that became a part of what is before it."""
-        seen, pending = {value}, [value]
-        paths: dict[str, None] = {}
-        while pending:
-            for at in self._users.get(pending.pop(), []):
-                path = self.chains[at][-1][0]
-                if path in modules:
-                    continue
-                paths[path] = None
-                new = [v for v in self.nodes[at].output if v not in seen and v not in compared]
-                seen.update(new)
-                pending += new
-        return list(paths)
+        readers = (self.chains[at][-1][0] for at in self._users.get(value, []))
+        return [path for path in dict.fromkeys(readers) if path not in modules]
 
     @functools.cached_property
     def _users(self) -> dict[str, list[int]]:
@@ -261,6 +253,16 @@ class Graph:
     @functools.cached_property
     def _constant_names(self) -> set[str]:
         return {name for names in self.constants.values() for name in names}
+
+    @functools.cached_property
+    def _owners(self) -> dict[str, str]:
+        """The module of each parameter: other modules may read it, once what it did was done beforehand."""
+        return {
+            tensor.name: entry.value.rpartition(".")[0]
+            for tensor in self.proto.graph.initializer
+            for entry in tensor.metadata_props
+            if entry.key == "htp.parameter"
+        }
 
     def contents(self, names: Iterable[str]) -> dict[str, Any]:
         """What constants hold."""

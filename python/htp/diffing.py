@@ -329,7 +329,7 @@ def _add_held(one: _Side, two: _Side, comparisons: list[Comparison]) -> None:
         for item in comparisons:
             held = graph.modules_since(name(item), compared, item.module)
             if graph is one:
-                held += graph.modules_after(item.value, compared, modules)
+                held += graph.modules_after(item.value, modules)
             item.holds = list(dict.fromkeys(held))
 
 
