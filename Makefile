@@ -55,11 +55,12 @@ bench: build ## Time and memory of everything beside their limits (FULL=1: up to
 fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers
 	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)
 
-eval: build ## Field models, the corpus and the held-out set, wrong traces: tag, score, write docs/Accuracy.md
+eval: build ## Field models, the corpus and the held-out set, wrong traces, bugs for htp diff: tag, score, write docs/Accuracy.md
 	@mkdir -p $(BUILD)/evaluation; status=0; \
 	  $(PYTHON) evaluation/field_check.py --jobs $(JOBS) --keep $(BUILD)/evaluation/field --json $(BUILD)/evaluation/field.jsonl --report $(BUILD)/evaluation/field.md || status=1; \
 	  $(PYTHON) evaluation/deployed_check.py --bin $(BUILD)/bin --work $(BUILD)/evaluation/deployed --jobs $(JOBS) --json $(BUILD)/evaluation/deployed.jsonl || status=1; \
 	  $(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS) --field $(BUILD)/evaluation/field.jsonl --deployed $(BUILD)/evaluation/deployed.jsonl || status=1; \
+	  $(PYTHON) evaluation/diff_check.py --json $(BUILD)/evaluation/diff.jsonl || status=1; \
 	  $(PYTHON) evaluation/wrong_pairs.py $(BUILD)/evaluation/corpus --bin $(BUILD)/bin --work $(BUILD)/evaluation/wrong-pairs --jobs $(JOBS) || status=1; \
 	  exit $$status
 

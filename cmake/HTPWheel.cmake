@@ -1,6 +1,8 @@
 # `pip install .`: the native programs inside a wheel. pip builds in an
 # environment of its own, where neither LibTorch nor ONNX's C++ library is: both
-# come from where `make setup` put them.
+# come from where `make setup` put them. Of an archive of sources, which pip unpacks
+# where no .venv is, LibTorch comes from the Python that builds it
+# (`pip install --no-build-isolation`).
 
 set(root "${CMAKE_CURRENT_SOURCE_DIR}")
 set(python "${root}/.venv/bin/python")
@@ -14,7 +16,15 @@ if(NOT EXISTS "/usr/lib/llvm-22/lib/cmake/mlir/MLIRConfig.cmake")
   list(APPEND missing "LLVM and MLIR 22")
 endif()
 if(NOT EXISTS "${python}")
-  list(APPEND missing "LibTorch (the .venv with PyTorch)")
+  set(python "${Python3_EXECUTABLE}")
+  if(NOT python)
+    set(python "${PYTHON_EXECUTABLE}")
+  endif()
+  execute_process(COMMAND "${python}" -c "import torch" RESULT_VARIABLE without_torch
+    OUTPUT_QUIET ERROR_QUIET)
+  if(NOT without_torch EQUAL 0)
+    list(APPEND missing "LibTorch (a .venv with PyTorch)")
+  endif()
 endif()
 if(NOT EXISTS "${onnx}/lib/cmake/ONNX/ONNXConfig.cmake")
   list(APPEND missing "ONNX's C++ library")
@@ -22,7 +32,9 @@ endif()
 if(missing)
   list(JOIN missing ", " missing)
   message(FATAL_ERROR "HTP is built with what is not here: ${missing}. "
-                      "Run 'make setup' in ${root} first, then 'pip install .' again")
+                      "Run 'make setup' in the folder of sources first, then 'pip install .' "
+                      "there; or, where only LibTorch is missing, install torch==2.13.0 and "
+                      "add --no-build-isolation")
 endif()
 set(Python3_EXECUTABLE "${python}" CACHE FILEPATH "The Python that has torch" FORCE)
 # As in scripts/env.sh: what a build in any other folder has compiled is not compiled again.

@@ -35,10 +35,10 @@ class Tensor:
         return None if bits is None or elements is None else -(-elements * bits // 8)
 
     def __str__(self) -> str:
-        return self._text
+        return self.text
 
     @cached_property
-    def _text(self) -> str:
+    def text(self) -> str:
         if self.shape is None:
             return f"{self.element}[…]"
         return f"{self.element}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
@@ -106,17 +106,23 @@ def _known(value: int | None) -> int:
 
 def multiply_adds(op: Operation) -> int | None:
     """How many multiply-adds an operation does; None where that is not known."""
-    rule = _PRODUCTS.get(op.op_type) if op.domain in _KNOWN_DOMAINS else None
-    if rule is None:
-        return 0 if op.domain in ("", "ai.onnx", "ai.onnx.ml") or _is_free(op) else None
+    if not has_products(op.op_type, op.domain):
+        return no_products(op.op_type, op.domain)
     try:
-        return rule(op)
+        return _PRODUCTS[op.op_type](op)
     except (_Unknown, ZeroDivisionError):
         return None
 
 
-def _is_free(op: Operation) -> bool:
-    return op.domain in _KNOWN_DOMAINS and op.op_type in _WITHOUT_PRODUCTS
+def has_products(op_type: str, domain: str) -> bool:
+    """Whether the table has a rule for an operator."""
+    return op_type in _PRODUCTS and domain in _KNOWN_DOMAINS
+
+
+def no_products(op_type: str, domain: str) -> int | None:
+    """Of an operator without a rule: 0 where it is known to multiply nothing, else None."""
+    free = domain in _KNOWN_DOMAINS and op_type in _WITHOUT_PRODUCTS
+    return 0 if free or domain in ("", "ai.onnx", "ai.onnx.ml") else None
 
 
 # --- rules: each says how often an element of the output is added to, times the elements -------------------

@@ -6,20 +6,34 @@ module call are known in both graphs, and the same place among them is the same 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+import statistics
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import tagging
-from .errors import BadInput, MissingPackage
-from .model import TaggedModel, temporary_folder
+from .diff_graphs import Call, Graph, Pair, depth, label, pairs_of_graphs
+from .errors import BadInput
+from .exporting import load_capture
+from .holding import StrPath, existing
+from .model import temporary_folder
 from .onnxfile import has_functions, model_metadata
-from .running import Inputs, first_line, inputs_for, packages, run_session
+from .running import packages, read_inputs
+
+if TYPE_CHECKING:
+    from .diff_programs import Program
+
+    _Side: TypeAlias = Graph | Program
 
 Progress = Callable[[str], None]
-_Call = tuple[str, int]  # a module's path, and which of its calls
+#: Noise, as a part of the signal, below which two values are one in two layouts.
+_SAME = 0.1
+#: What float32 rounds to: errors below it stand out from nothing.
+_EXACT = 1e-6
 
 
 @dataclass
@@ -38,7 +52,11 @@ class Comparison:
     snr: float  # signal to noise in dB; infinite where they are equal
     nonfinite: tuple[int, int]  # how many values are NaN or infinite in each
     noise: float  # root of noise to signal: what the SNR says, as a part
+    gain: float = 1.0  # by how much the second's values are longer along the first's
     added: float = 0.0  # noise where the module is given the first model's values
+    shifted: float = 0.0  # how far the gain is from 1 there
+    outlier: float = 0.0  # how much more of either of the two it adds than half of the modules
+    axes: tuple[int, ...] | None = None  # of the second's value, where it has another layout
     parts: bool = False
     holds: list[str] = field(default_factory=list)  # modules whose own values the second lacks
 
@@ -59,6 +77,7 @@ class Difference:
     tolerance: float
     comparisons: list[Comparison] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # module calls whose values the second lacks
+    pairs: list[Pair] = field(default_factory=list)  # all values that both have
     hint: str = ""  # about inputs that were made up
 
     @property
@@ -72,11 +91,11 @@ class Difference:
 
     @property
     def worst(self) -> list[Comparison]:
-        """By the error that they add themselves, the largest first; a value counts for its innermost module."""
+        """Those whose own error stands out the most first; a value counts for its innermost module."""
         seen: dict[str, Comparison] = {}
         for item in self.comparisons:
             seen.setdefault(item.value, item)
-        return sorted(seen.values(), key=lambda item: -item.added)
+        return sorted(seen.values(), key=lambda item: (-item.outlier, -item.added))
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -92,258 +111,239 @@ class Difference:
             "missing": self.missing,
         }
 
+    def value_map(self) -> dict[str, Any]:
+        """Which value of one model is which of the other: docs/formats/value-map.md."""
+        compared = {(item.module, item.call, item.value): item for item in self.comparisons}
+        return {
+            "format": "htp-value-map",
+            "version": 1,
+            "first_file": self.first_file,
+            "second_file": self.second_file,
+            "values": [
+                {
+                    "module": path,
+                    "call": number,
+                    "first": value,
+                    "second": other,
+                    "shape": list(item.shape) if item else None,
+                    "compared": item is not None,
+                }
+                for (path, number), value, other in self.pairs
+                for item in [compared.get((path, number, value))]
+            ],
+            "missing": self.missing,
+        }
+
 
 def diff(
-    first: tagging.StrPath,
-    second: tagging.StrPath,
+    first: Any,
+    second: Any,
     *,
-    inputs: tagging.StrPath | Mapping[str, Any] | None = None,
+    inputs: StrPath | Mapping[str, Any] | None = None,
     dims: Mapping[str, int] | None = None,
     tolerance: float = 1e-3,
     progress: Progress = lambda text: None,
 ) -> Difference:
-    """Runs two ONNX files of one model on the same inputs and compares what their module calls produced.
+    """Runs two forms of one model on the same inputs and compares what their module calls produced.
 
-    The first must be tagged; a second that is not is tagged with the first as its reference. A value
-    parts where its largest difference is more than `tolerance` of the largest value, or where only
-    one model has NaN or infinity. `inputs` and `dims` are as for `htp.profile`.
+    Each is an ONNX file or a PyTorch model: a pair of an nn.Module and its inputs (a tuple or a dict), or
+    what `htp export` takes, as `model.py:build`. One ONNX file at least must be tagged; the other one is
+    tagged with it as its reference, or both with the PyTorch model's trace. A value parts where its
+    largest difference is more than `tolerance` of the largest value, or where only one model has NaN or
+    infinity. `inputs` and `dims` are as for `htp.profile`; a PyTorch model brings its own inputs.
     """
     if not tolerance >= 0:
         raise BadInput(f"a tolerance of {tolerance} is no error")
-    runtime, numpy = packages("htp diff")
-    paths = [tagging.existing(first), tagging.existing(second)]
-    tagged_already = ["htp.hierarchy" in model_metadata(path) for path in paths]
-    for path in paths:
-        if has_functions(path):
-            raise BadInput(
-                f"{path} has functions: compare the model as it was before it was outlined"
-            )
+    _, numpy = packages("htp diff")
     with temporary_folder() as folder:
-        progress(f"reading {paths[0]} and {paths[1]}")
-        one = _Graph(paths[0], tagging.load(paths[0]))
-        tagged = paths[1]
-        if not tagged_already[1]:
-            tagged = Path(folder) / "second.onnx"
-            tagging.tag(paths[1], tagged, reference=paths[0], dag=False)
-        two = _Graph(tagged, tagging.load(tagged))
-        pairs, missing = _pairs(one, two)
-        if not pairs:
-            raise BadInput(f"{paths[0]} and {paths[1]} share nothing: no module call is in both")
+        progress(f"reading {_name(first)} and {_name(second)}")
+        one, two = _opened(first, second, Path(folder))
+        result = Difference(str(one.path), str(two.path), tolerance)
         progress("running both")
-        result = Difference(str(paths[0]), str(paths[1]), tolerance, [], missing)
-        found, given = one.run([p[1] for p in pairs], inputs, dims, runtime, numpy)
-        others, there = two.run(
-            [p[2] for p in pairs], _for_the_other(given, two), None, runtime, numpy
+        run = _run(one, two, inputs, dims)
+        result.hint, result.missing, result.pairs = run.hint, run.missing, run.pairs
+        for call, value, other in run.pairs:
+            a, b = run.found.get(value), run.others.get(other)
+            # What is stored as integers in one of them only has another meaning there.
+            if a is None or b is None or _kind(a) != _kind(b):
+                continue
+            axes = _layout(a, b, numpy) if value != other else None
+            b = b if axes is None else b.transpose(axes)
+            if a.shape == b.shape:
+                item = _compared(call, one.class_name(call[0]), value, other, a, b, numpy)
+                item.axes = axes
+                item.parts = _is_beyond(item, tolerance)
+                result.comparisons.append(item)
+        compared = {(item.module, item.call) for item in result.comparisons}
+        for call in dict.fromkeys(call for call, _, _ in run.pairs if call not in compared):
+            result.missing.append(label(call, one.is_called_often(call[0])))
+        if not result.comparisons:
+            raise BadInput(
+                f"{one.path} and {two.path} share nothing: no value has the same shape in both"
+            )
+        result.comparisons.sort(
+            key=lambda item: (one.place(item.value), item.value, -depth(item.module))
         )
-    result.hint = given.hint
-    for call, value, other in pairs:
-        a, b = found.get(value), others.get(other)
-        # What is stored as integers in one of them only has another meaning there.
-        if a is not None and b is not None and a.shape == b.shape and _kind(a) == _kind(b):
-            class_name = one.model.modules[call[0]].class_name
-            item = _compared(call, class_name, value, other, a, b, numpy)
-            item.parts = _is_beyond(item, tolerance)
-            result.comparisons.append(item)
-    if not result.comparisons:
-        raise BadInput(
-            f"{paths[0]} and {paths[1]} share nothing: no value has the same shape in both"
-        )
-    one.in_order(result.comparisons)
-    compared = {item.value for item in result.comparisons}
-    for item in result.comparisons:
-        item.holds = one.modules_since(item.value, compared, item.module)
-    _add_own_errors(two, result.comparisons, found, others, there, runtime, numpy)
+        _add_held(one, two, result.comparisons)
+        _add_own_errors(two, result.comparisons, run, numpy)
     return result
 
 
-class _Graph:
-    """A tagged ONNX graph: which values leave which module call."""
+def is_program(model: Any) -> bool:
+    """Whether it is a PyTorch model, or names one."""
+    if isinstance(model, tuple):
+        return True
+    text = os.fspath(model)
+    return (
+        ":" in text
+        and not os.path.exists(text)
+        or text.endswith(".py")
+        or os.path.isdir(text)
+        and os.path.exists(os.path.join(text, "config.json"))
+    )
 
-    def __init__(self, path: Path, model: TaggedModel) -> None:
-        try:
-            import onnx
-        except ImportError:
-            raise MissingPackage("onnx", "htp diff", "onnx") from None
-        self.path, self.model = path, model
-        self.proto = onnx.load(str(path), load_external_data=False)
-        self.nodes = list(self.proto.graph.node)
-        self.outputs = {output.name for output in self.proto.graph.output}
-        self.parents = {child: m.path for m in model.modules.values() for child in m.children}
-        self.chains = [self._chain(node) for node in self.nodes]
-        self.producers = {v: i for i, node in enumerate(self.nodes) for v in node.output if v}
 
-    def _chain(self, node: Any) -> list[_Call]:
-        """The module calls that a node is in, the model itself first."""
-        tags = {entry.key: entry.value for entry in node.metadata_props}
-        scope = tags.get("htp.scope", "")
-        modules = self.model.modules
-        if scope not in modules:
-            return [("", 0)]
-        number, calls = int(tags.get("htp.call", "0")), max(1, modules[scope].calls)
-        chain, path = [(scope, number)], scope
-        while path in self.parents:
-            path = self.parents[path]
-            # a module that is called twice in each of three calls of its parent is called six times
-            chain.append((path, number * max(1, modules[path].calls) // calls))
-        return chain[::-1]
+def _name(model: Any) -> str:
+    return type(model[0]).__name__ if isinstance(model, tuple) else os.fspath(model)
 
-    def is_near(self, value: str, path: str) -> bool:
-        """Whether a value is made in a module, above or below it."""
-        made = self.chains[self.producers[value]][-1][0]
-        return _is_below(made, path) or _is_below(path, made)
 
-    def boundaries(self) -> dict[_Call, list[str]]:
-        """The values that leave each module call, in the order in which they are made."""
-        shared: dict[str, int] = dict.fromkeys(
-            self.outputs, 0
-        )  # calls that producer and users share
-        for node, chain in zip(self.nodes, self.chains):
-            for value in _read_by(node):
-                if value in self.producers:
-                    common = _common(self.chains[self.producers[value]], chain)
-                    shared[value] = min(shared.get(value, common), common)
-        result: dict[_Call, list[str]] = {}
-        for node, chain in zip(self.nodes, self.chains):
-            if node.op_type == "Constant":
-                continue
-            for value in node.output:
-                for call in chain[shared.get(value, len(chain)) :]:
-                    result.setdefault(call, []).append(value)
-        return result
-
-    def run(
-        self,
-        values: Iterable[str],
-        inputs: tagging.StrPath | Mapping[str, Any] | None,
-        dims: Mapping[str, int] | None,
-        runtime: Any,
-        numpy: Any,
-    ) -> tuple[dict[str, Any], Inputs]:
-        """What the model computes for these values. They become outputs, whose types ONNX Runtime infers."""
-        for value in dict.fromkeys(values):
-            if value not in self.outputs:
-                self.proto.graph.output.add().name = value
-                self.outputs.add(value)
-        options = runtime.SessionOptions()
-        options.log_severity_level = 4
-        folder = str(self.path.resolve().parent)
-        options.add_session_config_entry(
-            "session.model_external_initializers_file_folder_path", folder
-        )
-        try:
-            session = runtime.InferenceSession(
-                self.proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:
+def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
+    """Both models, with tags. What is not tagged yet is tagged with what the other one knows."""
+    given = [first, second]
+    sides: list[Any] = [_program(model) if is_program(model) else None for model in given]
+    paths = [existing(model) if side is None else None for model, side in zip(given, sides)]
+    tagged = [path is not None and "htp.hierarchy" in model_metadata(path) for path in paths]
+    for path in paths:
+        if path is not None and has_functions(path):
             raise BadInput(
-                f"ONNX Runtime does not load {self.path}: {first_line(error)}"
-            ) from error
-        given = inputs_for(session, inputs, dims, numpy, self.path)
-        results = run_session(session, given.feeds, self.path, given.hint)
-        names = [output.name for output in session.get_outputs()]
-        return {n: r for n, r in zip(names, results) if isinstance(r, numpy.ndarray)}, given
-
-    def modules_since(self, value: str, compared: set[str], module: str) -> list[str]:
-        """Other modules that had a part in a value since the values before it that were compared: an
-        optimizer fused theirs away, so they cannot be told apart from the module itself."""
-        seen, pending = {value}, [value]
-        found: set[int] = set()
-        while pending:
-            at = self.producers.get(pending.pop())
-            if at is None:
-                continue
-            found.add(at)
-            for before in _read_by(self.nodes[at]):
-                if before not in seen and before not in compared:
-                    seen.add(before)
-                    pending.append(before)
-        paths = (
-            self.chains[at][-1][0] for at in sorted(found) if self.nodes[at].op_type != "Constant"
-        )
-        return [path for path in dict.fromkeys(paths) if path and not _is_below(module, path)]
-
-    def add_input(self, name: str, array: Any) -> None:
-        import onnx
-
-        self.proto.graph.input.add().CopyFrom(
-            onnx.helper.make_tensor_value_info(
-                name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+                f"{path} has functions: compare the model as it was before it was outlined"
             )
+    for number, path in enumerate(paths):
+        if path is None:
+            continue
+        other, file = 1 - number, path
+        if not tagged[number] and (paths[other] is None or tagged[other]):
+            file = folder / f"{number}.onnx"
+            if paths[other] is None:
+                known = {"trace": sides[other].write_trace(folder)}
+            else:
+                known = {"reference": paths[other]}
+            tagging.tag(path, file, dag=False, **known)  # type: ignore[call-overload]
+        sides[number] = Graph(file, tagging.load(file), path)
+    return sides[0], sides[1]
+
+
+def _program(model: Any) -> Program:
+    load_capture("htp diff")
+    from .diff_programs import Program
+
+    if isinstance(model, tuple):
+        if len(model) != 2:
+            raise BadInput("a PyTorch model is given as a pair: the nn.Module and its inputs")
+        inputs = model[1]
+        keywords = isinstance(inputs, Mapping)
+        return Program(
+            _name(model), model[0], () if keywords else inputs, inputs if keywords else None
         )
+    from .sources import load_source
 
-    def in_order(self, comparisons: list[Comparison]) -> None:
-        """Sorts by where the first model makes the values; of one value, the innermost module first."""
-        comparisons.sort(
-            key=lambda item: (self.producers.get(item.value, -1), item.value, -_depth(item.module))
+    source = load_source(os.fspath(model), None)
+    return Program(os.fspath(model), source.model, source.args, source.kwargs)
+
+
+@dataclass
+class _Run:
+    """What both models gave, and which value is which."""
+
+    pairs: list[Pair]
+    missing: list[str]
+    found: Mapping[str, Any]
+    others: Mapping[str, Any]
+    feeds: Mapping[str, Any]  # of the second
+    hint: str = ""
+
+
+def _run(
+    one: _Side,
+    two: _Side,
+    inputs: StrPath | Mapping[str, Any] | None,
+    dims: Mapping[str, int] | None,
+) -> _Run:
+    if isinstance(one, Graph) and isinstance(two, Graph):
+        pairs, missing = pairs_of_graphs(one, two)
+        if not pairs:
+            raise BadInput(f"{one.path} and {two.path} share nothing: no module call is in both")
+        found, given = one.run([value for _, value, _ in pairs], inputs, dims)
+        feeds = _for_the_other(given.feeds, two)
+        others, _ = two.run([other for _, _, other in pairs], feeds)
+        return _Run(pairs, missing, found, others, feeds, given.hint)
+    return _run_program(one, two, inputs, dims)
+
+
+def _run_program(
+    one: _Side,
+    two: _Side,
+    inputs: StrPath | Mapping[str, Any] | None,
+    dims: Mapping[str, int] | None,
+) -> _Run:
+    """Where one of them at least is a PyTorch model, whose example call has the inputs."""
+    from .diff_programs import Program, pairs_of_programs, pairs_with_graph
+
+    if dims:
+        raise BadInput(
+            "a PyTorch model brings its inputs, whose sizes are fixed: --dim has no effect"
         )
+    for side in (one, two):
+        if isinstance(side, Program) and inputs is not None:
+            side.give(read_inputs(inputs))
+    source = one if isinstance(one, Program) else two
+    assert isinstance(source, Program)
+    arrays: list[Mapping[str, Any]] = []
+    for side in (one, two):
+        if isinstance(side, Program):
+            if side is not source:
+                side.give(source.feeds)
+            arrays.append(side.run())
+        else:
+            values = [value for group in side.boundaries.values() for value in group]
+            arrays.append(side.run(values, _for_the_other(source.feeds, side))[0])
+    if isinstance(one, Program) and isinstance(two, Program):
+        pairs, missing = pairs_of_programs(one, two)
+    elif isinstance(one, Program):
+        pairs, missing = pairs_with_graph(one, two, arrays[1])  # type: ignore[arg-type]
+    else:
+        pairs, missing = pairs_with_graph(two, one, arrays[0])  # type: ignore[arg-type]
+        pairs = [(call, b, a) for call, a, b in pairs]
+    if not pairs:
+        raise BadInput(f"{one.path} and {two.path} share nothing: no module call is in both")
+    feeds = {} if isinstance(two, Program) else _for_the_other(source.feeds, two)
+    return _Run(pairs, missing, arrays[0], arrays[1], feeds)
 
 
-def _is_below(path: str, other: str) -> bool:
-    return not other or path == other or path.startswith(f"{other}.")
+def _add_held(one: _Side, two: _Side, comparisons: list[Comparison]) -> None:
+    graph = one if isinstance(one, Graph) else two
+    if isinstance(graph, Graph):
+        name = (lambda item: item.value) if graph is one else (lambda item: item.other)
+        compared = {name(item) for item in comparisons}
+        modules = {item.module for item in comparisons}
+        for item in comparisons:
+            held = graph.modules_since(name(item), compared, item.module)
+            if graph is one:
+                held += graph.modules_after(item.value, modules)
+            item.holds = list(dict.fromkeys(held))
 
 
-def _depth(path: str) -> int:
-    return path.count(".") + 1 if path else 0
-
-
-def _common(one: list[_Call], other: list[_Call]) -> int:
-    count = 0
-    for a, b in zip(one, other):
-        if a != b:
-            break
-        count += 1
-    return count
-
-
-def _read_by(node: Any) -> Iterator[str]:
-    """The values that a node reads, also those that its bodies take from outside."""
-    yield from node.input
-    for attribute in node.attribute:
-        for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-            for inner in body.node:
-                yield from _read_by(inner)
-            yield from (output.name for output in body.output)
-
-
-def _pairs(one: _Graph, two: _Graph) -> tuple[list[tuple[_Call, str, str]], list[str]]:
-    """The same values in both graphs, by the module call that they leave in the first: those with the
-    same name, and the others by their place, where both have as many. What has no partner was fused
-    away. A name alone is not enough: another export counts its values anew."""
-    ours, theirs = one.boundaries(), two.boundaries()
-    pairs: list[tuple[_Call, str, str]] = []
-    missing: dict[str, None] = {}
-    for call, values in ours.items():
-        same = {v for v in values if v in two.producers and two.is_near(v, call[0])}
-        left = [value for value in values if value not in same]
-        right = [value for value in theirs.get(call, []) if value not in one.producers]
-        pairs += [(call, value, value) for value in values if value in same]
-        if len(left) == len(right):
-            pairs += [(call, a, b) for a, b in zip(left, right)]
-        elif left:
-            path, number = call
-            many = one.model.modules[path].calls > 1
-            missing[f"{path or '(root)'}{f' (call {number})' if many else ''}"] = None
-    return pairs, list(missing)
-
-
-def _kind(array: Any) -> str:
-    """f, i, b: other numbers of bits are no other kind."""
-    kind: str = array.dtype.kind
-    return "i" if kind == "u" else kind
-
-
-def _for_the_other(given: Inputs, other: _Graph) -> dict[str, Any]:
-    """The inputs of the first model for the second, which may have other names and types for them."""
+def _for_the_other(arrays: Mapping[str, Any], other: Graph) -> dict[str, Any]:
+    """The inputs of the first model for the second, which may have other names and types for them, and
+    lack those that nothing reads."""
     import onnx
 
-    constants = {tensor.name for tensor in other.proto.graph.initializer}
-    wanted = [value for value in other.proto.graph.input if value.name not in constants]
-    arrays = given.feeds
+    wanted = other.input_values()
     names = [value.name for value in wanted]
-    if set(names) != set(arrays):
+    if not set(names) <= set(arrays):
         if len(names) != len(arrays):
             raise BadInput(
-                f"{other.path} takes {len(names)} inputs, but the first model {len(arrays)}"
+                f"{other.path} takes {len(names)} inputs, but the other model {len(arrays)}"
             )
         arrays = dict(zip(names, arrays.values()))
     return {
@@ -354,8 +354,14 @@ def _for_the_other(given: Inputs, other: _Graph) -> dict[str, Any]:
     }
 
 
+def _kind(array: Any) -> str:
+    """f, i, b: other numbers of bits are no other kind."""
+    kind: str = array.dtype.kind
+    return "i" if kind == "u" else kind
+
+
 def _compared(
-    call: _Call, class_name: str, value: str, other: str, a: Any, b: Any, numpy: Any
+    call: Call, class_name: str, value: str, other: str, a: Any, b: Any, numpy: Any
 ) -> Comparison:
     x, y = a.astype(numpy.float64).ravel(), b.astype(numpy.float64).ravel()
     bad = (int((~numpy.isfinite(x)).sum()), int((~numpy.isfinite(y)).sum()))
@@ -381,46 +387,58 @@ def _compared(
         snr=math.inf if not noise else 10 * math.log10(signal / noise) if signal else -math.inf,
         nonfinite=bad,
         noise=math.inf if broken else math.sqrt(noise / signal) if signal else float(noise > 0),
+        gain=float((x * y).sum()) / signal if signal else 1.0,
     )
+
+
+def _layout(a: Any, b: Any, numpy: Any) -> tuple[int, ...] | None:
+    """The axes of `b` in the order of `a`'s, where `b` is the same in another layout: optimizers change
+    those of images. None where it is not, or is as it stands."""
+    if not 2 <= a.ndim <= 5 or sorted(a.shape) != sorted(b.shape) or a.dtype.kind != "f":
+        return None
+    x = a.astype(numpy.float64)
+    length = float((x**2).sum())
+    for axes in itertools.permutations(range(a.ndim)):
+        if tuple(b.shape[axis] for axis in axes) == a.shape:
+            noise = float(((x - b.transpose(axes)) ** 2).sum())
+            if noise < _SAME**2 * length:
+                return None if axes == tuple(range(a.ndim)) else axes
+    return None
 
 
 def _is_beyond(item: Comparison, tolerance: float) -> bool:
     return not item.relative <= tolerance or len(set(map(bool, item.nonfinite))) > 1
 
 
-def _add_own_errors(
-    two: _Graph,
-    comparisons: list[Comparison],
-    found: Mapping[str, Any],
-    others: Mapping[str, Any],
-    inputs: Inputs,
-    runtime: Any,
-    numpy: Any,
-) -> None:
+def _add_own_errors(two: _Side, comparisons: list[Comparison], run: _Run, numpy: Any) -> None:
     """How wrong each module is by itself. Errors grow and shrink on their way through a model, so the second
     one is cut open at every value that was compared: what comes after a cut reads what the first model has there."""
-    cuts = {item.other: item.value for item in reversed(comparisons)}
-    names = {other: f"{other}/given" for other in cuts}
-    feeds = dict(inputs.feeds)
-    for node in two.nodes:
-        _rename(node, names)
-    for other, value in cuts.items():
+    given = {}
+    for item in reversed(comparisons):
         with numpy.errstate(over="ignore"):  # what float16 cannot hold is infinite there
-            array = found[value].astype(others[other].dtype)
-        two.add_input(names[other], array)
-        feeds[names[other]] = array
-    alone, _ = two.run(cuts, feeds, None, runtime, numpy)
+            array = run.found[item.value].astype(run.others[item.other].dtype)
+        given[item.other] = array if item.axes is None else array.transpose(_inverse(item.axes))
+    alone = two.run_given(given, run.feeds)
     for item in comparisons:
-        call, a = (item.module, item.call), found[item.value]
-        own = _compared(call, item.class_name, item.value, item.other, a, alone[item.other], numpy)
-        item.added = own.noise
+        call, a = (item.module, item.call), run.found[item.value]
+        b = alone[item.other] if item.axes is None else alone[item.other].transpose(item.axes)
+        own = _compared(call, item.class_name, item.value, item.other, a, b, numpy)
+        item.added, item.shifted = own.noise, abs(own.gain - 1)
+    _add_outliers(comparisons)
 
 
-def _rename(node: Any, names: Mapping[str, str]) -> None:
-    node.input[:] = [names.get(value, value) for value in node.input]
-    for attribute in node.attribute:
-        for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-            for inner in body.node:
-                _rename(inner, names)
-            for output in body.output:
-                output.name = names.get(output.name, output.name)
+def _add_outliers(comparisons: list[Comparison]) -> None:
+    """Rounding makes noise everywhere, more where a signal is small, but it does not go along with the
+    signal: a weight that is too large by a twentieth is lost in the noise, and shifts the gain a hundred
+    times as far as rounding does. A wrong bias shifts nothing, and adds noise. So each is measured against
+    what half of the modules have."""
+    usual = {
+        name: max(statistics.median(getattr(item, name) for item in comparisons), _EXACT)
+        for name in ("added", "shifted")
+    }
+    for item in comparisons:
+        item.outlier = max(getattr(item, name) / limit for name, limit in usual.items())
+
+
+def _inverse(axes: tuple[int, ...]) -> list[int]:
+    return [axes.index(axis) for axis in range(len(axes))]

@@ -20,6 +20,7 @@ from .files import Outputs, name_for_data
 from .model import TaggedModel
 from .notices import Notices
 from .onnxfile import opset as opset_of
+from .running import keep_inputs, kept_inputs
 
 if TYPE_CHECKING:
     import torch
@@ -98,6 +99,7 @@ def export(
     dag: bool = True,
     graphml: bool = False,
     trace: bool = True,
+    inputs: bool = True,
     tag_storage: tagging.TagStorage = "metadata",
     progress: Progress | None = None,
     options: Mapping[str, Any] | None = None,
@@ -108,7 +110,8 @@ def export(
     Takes what torch.onnx.export takes, in its order and with its names: `f` (or `output`, by default
     model.onnx) is the file to write. Beside NAME.onnx come NAME.ops.json (what is known of every
     node), NAME.dag.json (the DAG of every module), NAME.trace.json (the trace, to tag other forms
-    of the model), and with `graphml` NAME.graphml. With `outline`, or `modules_as_functions=True`,
+    of the model), NAME.inputs.npz (the example call's tensors, up to 16 MB, with which `htp.profile` and
+    `htp.diff` run it; not without `inputs`), and with `graphml` NAME.graphml. With `outline`, or `modules_as_functions=True`,
     the model has one function for every module; `modules_as_functions={Layer}` makes functions of
     modules of these classes alone. Equal ones share a function, weights are its inputs, constants
     live inside. Weights of more than 1 GiB, or all with `external_data=True`, go to NAME.onnx.data.
@@ -135,7 +138,7 @@ def export(
     target = _target(f, output)
     args, kwargs = arguments_of(model, args, kwargs)
     sides = tagging.SideFiles(dag=dag, graphml=graphml)
-    final_trace = target.with_suffix(".trace.json")
+    final_trace, final_inputs = target.with_suffix(".trace.json"), kept_inputs(target)
     notices = Notices()
     settings = Settings(
         exporter,
@@ -149,7 +152,9 @@ def export(
     try:
         with (
             native.Standby("htp-onnx") as tagger,
-            Outputs(target, *([final_trace] if trace else [])) as outputs,
+            Outputs(
+                target, *([final_trace] if trace else []), *([final_inputs] if inputs else [])
+            ) as outputs,
         ):
             for side in sides.paths(target).values():
                 Outputs(side)  # to fail before the work starts
@@ -160,6 +165,8 @@ def export(
                 call = capture.Call(ready, args, kwargs, notices.warn)
                 call.choose_names(input_names or (), output_names or ())
                 settings.dims = capture.dims_of(call, dynamic_shapes, dynamic_axes)
+                if inputs:
+                    keep_inputs(outputs[final_inputs], dict(zip(call.input_names, call.tensors)))
                 raw = _export(call, outputs.folder, name_for_data(target), settings)
             outputs.add(*(target.parent / f.name for f in raw.parent.iterdir() if f != raw))
             captured = outputs.folder / _TRACE

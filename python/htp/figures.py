@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import native
-from .costs import Operation, Tensor, multiply_adds
+from .costs import Operation, Tensor, has_products, multiply_adds, no_products
 from .errors import BadInput
 from .model import TaggedModel
 from .onnxfile import has_functions, is_mlir
@@ -130,23 +130,30 @@ def start_shapes(path: Path, dims: Mapping[str, int] | None = None) -> native.Ru
 def _node_costs(node: Node, shapes: _Shapes) -> NodeCosts:
     if not shapes.there:
         return NodeCosts()
-    made = shapes.tensors(node.outputs)
-    operation = Operation(
-        node.op_type,
-        node.domain,
-        [
-            tensor or (Tensor("", None) if name else None)
-            for name, tensor in zip(node.inputs, shapes.tensors(node.inputs))
-        ],
-        made,
-        shapes.attributes.get(node.name, {}),
-    )
-    sizes = [tensor.bytes if tensor else None for tensor, name in zip(made, node.outputs) if name]
-    known = [size for size in sizes if size is not None]
+    values = shapes.values
+    made = [values.get(name) for name in node.outputs if name]
+    sizes = [None if tensor is None else tensor.bytes for tensor in made]
     return NodeCosts(
-        multiply_adds(operation),
-        sum(known) if len(known) == len(sizes) else None,
-        [str(tensor) if tensor else "?" for tensor, name in zip(made, node.outputs) if name],
+        _node_products(node, shapes),
+        None if None in sizes else sum(sizes),  # type: ignore[arg-type]
+        ["?" if tensor is None else tensor.text for tensor in made],
+    )
+
+
+def _node_products(node: Node, shapes: _Shapes) -> int | None:
+    if not has_products(node.op_type, node.domain):
+        return no_products(node.op_type, node.domain)
+    return multiply_adds(
+        Operation(
+            node.op_type,
+            node.domain,
+            [
+                tensor or (Tensor("", None) if name else None)
+                for name, tensor in zip(node.inputs, shapes.tensors(node.inputs))
+            ],
+            shapes.tensors(node.outputs),
+            shapes.attributes.get(node.name, {}),
+        )
     )
 
 
@@ -175,28 +182,42 @@ class _Sums:
                 path = self.parents.get(path)
 
     def _add_nodes(self) -> None:
-        sums: dict[int, list[float]] = {}
-        stacks = {path: list(self._above([path])) for path in self.result.modules}
+        """What nodes cost by themselves, module by module, and then up the tree, children first."""
+        own: dict[str, list[Node]] = {path: [] for path in self.result.modules}
         for node in self.model.nodes.values():
-            if node.is_constant or node.scope is None:
-                continue
-            costs, own = self.result.nodes[node.name], self.result.modules[node.scope]
-            own.multiply_adds += costs.multiply_adds or 0
-            own.activation_bytes += costs.activation_bytes or 0
-            for module in stacks[node.scope]:
-                module.total_multiply_adds += costs.multiply_adds or 0
-                module.total_activation_bytes += costs.activation_bytes or 0
-                if costs.multiply_adds is None:
-                    _count(module.unknown, "multiply_adds")
-                if costs.activation_bytes is None:
-                    _count(module.unknown, "activation_bytes")
+            if not node.is_constant and node.scope is not None:
+                own[node.scope].append(node)
+        confidences: dict[str, list[float]] = {}
+        for path in reversed(self.result.modules):  # parents come first there
+            module, nodes = self.result.modules[path], own[path]
+            costs = [self.result.nodes[node.name] for node in nodes]
+            module.multiply_adds = sum(c.multiply_adds or 0 for c in costs)
+            module.activation_bytes = sum(c.activation_bytes or 0 for c in costs)
+            module.total_multiply_adds += module.multiply_adds
+            module.total_activation_bytes += module.activation_bytes
+            for figure in ("multiply_adds", "activation_bytes"):
+                if unknown := sum(getattr(c, figure) is None for c in costs):
+                    _count(module.unknown, figure, unknown)
+            for node in nodes:
                 _count(module.evidence, node.evidence or "none")
-                sums.setdefault(id(module), []).append(node.confidence)
-        for module in self.result.modules.values():
-            if found := sums.get(id(module)):
-                module.confidence = round(math.fsum(found) / len(found), 6)
-                module.lowest_confidence = min(found)
-                module.unsure = sum(confidence < UNSURE for confidence in found)
+            below = confidences.setdefault(path, [])
+            below += [node.confidence for node in nodes]
+            if below:
+                module.confidence = round(math.fsum(below) / len(below), 6)
+                module.lowest_confidence = min(below)
+                module.unsure = sum(confidence < UNSURE for confidence in below)
+            parent = self.parents.get(path)
+            if parent is not None:
+                above = self.result.modules[parent]
+                above.total_multiply_adds += module.total_multiply_adds
+                above.total_activation_bytes += module.total_activation_bytes
+                for counts, more in (
+                    (above.unknown, module.unknown),
+                    (above.evidence, module.evidence),
+                ):
+                    for key, by in more.items():
+                        _count(counts, key, by)
+                confidences.setdefault(parent, []).extend(below)
 
     def _add_parameters(self) -> None:
         owners: dict[str, list[str]] = {}

@@ -46,6 +46,7 @@ class KernelTime:
     share: float = 0.0
     provider: str = ""
     confidence: float = 0.0
+    source: str | None = None  # FILE:LINE of Python code, where the exporter noted it
 
 
 @dataclass
@@ -230,9 +231,11 @@ def _run(
                 f"ONNX Runtime's profile holds {len(times.run_microseconds)} of {runs} runs: ask for fewer runs"
             )
         progress("tagging what was executed")
-        graph = _tagged_graph(executed, path) if executed else tagging.load(path)
+        given_graph = tagging.load(path)
+        graph = _tagged_graph(executed, path) if executed else given_graph
         join = Join(graph, executed or path)
         result = _attributed(path, graph, times, join, notes)
+    _add_lines(result, graph, given_graph)
     result.source = f"ONNX Runtime {runtime.__version__}"
     if given.guessed:
         result.notes.append(given.hint)
@@ -294,7 +297,7 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
     that ONNX Runtime makes of it here, where it is installed."""
     times = read_times(times_file, warmup)
     progress(f"reading {path}")
-    graph = tagging.load(path)
+    graph = given_graph = tagging.load(path)
     join = Join(graph, path)
     notes: list[str] = []
     if times.engine == "ONNX Runtime" and join.inexact(times):
@@ -314,7 +317,21 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
     _check_model(path, times_file, times, join)
     result = _attributed(path, graph, times, join, notes)
     result.source = str(times_file)
+    _add_lines(result, graph, given_graph)
     return result
+
+
+def _add_lines(result: Profile, executed: TaggedModel, given: TaggedModel) -> None:
+    """The lines of Python code. An optimizer drops them, but what it makes of a node has the node's name,
+    with something at its end, or its values."""
+    lines = {name: node.source for name, node in given.nodes.items() if node.source}
+    values = {v: node.source for node in given.nodes.values() if node.source for v in node.outputs}
+    for kernel in result.kernels:
+        known = executed.nodes.get(kernel.name)
+        names = [kernel.name, kernel.name.rpartition("/")[0]]
+        found = [lines.get(name) for name in names]
+        found += [values.get(value) for value in (known.outputs if known else ())]
+        kernel.source = next((line for line in found if line), None)
 
 
 def _check_model(path: Path, times_file: Path, times: Times, join: Join) -> None:

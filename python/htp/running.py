@@ -15,6 +15,8 @@ from .errors import BadInput, MissingPackage
 
 #: What a symbolic dimension becomes where nobody says: its first axis is a batch.
 _BATCH, _SIZE = 1, 16
+#: Example inputs that are kept are at most so many bytes.
+_KEPT = 1 << 24
 _FLOATS = {"float": "float32", "double": "float64", "float16": "float16"}
 
 
@@ -91,11 +93,12 @@ def inputs_for(
     numpy: Any,
     path: Path,
 ) -> Inputs:
-    """Inputs from a file or a mapping; those that it lacks are made from the model's shapes. Integers
-    are 0 or 1, which every vocabulary has; masks let everything through."""
+    """Inputs from a file or a mapping, or those that an export kept beside the model; what is lacking is
+    made from the model's shapes. Integers are 0 or 1, which every vocabulary has; masks let everything
+    through."""
     wanted = session.get_inputs()
     names = [value.name for value in wanted]
-    found = _read(given, numpy)
+    found = read_inputs(given) if given is not None or dims else _kept(path, wanted, numpy)
     if unknown := [name for name in found if name not in names]:
         raise BadInput(f"{path} has no input {unknown[0]!r}; it has {', '.join(map(repr, names))}")
     inputs = Inputs({}, dict(dims or {}))
@@ -121,7 +124,45 @@ def inputs_for(
     return inputs
 
 
-def _read(given: str | os.PathLike[str] | Mapping[str, Any] | None, numpy: Any) -> dict[str, Any]:
+def kept_inputs(model: Path) -> Path:
+    """Where an export keeps the inputs of its example call."""
+    return Path(model).with_suffix(".inputs.npz")
+
+
+def keep_inputs(file: Path, tensors: Mapping[str, Any]) -> bool:
+    """Writes the inputs of an example call, unless they are large or of a type that NumPy lacks."""
+    try:
+        import numpy
+
+        arrays = {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+    except (ImportError, TypeError, RuntimeError):
+        return False
+    if sum(array.nbytes for array in arrays.values()) > _KEPT:
+        return False
+    with open(file, "wb") as opened:
+        numpy.savez_compressed(opened, **arrays)
+    return True
+
+
+def _kept(path: Path, wanted: list[Any], numpy: Any) -> dict[str, Any]:
+    """Inputs that lie beside a model, where they are all that it takes and fit: another export may have
+    left them."""
+    file = kept_inputs(path)
+    if not file.is_file():
+        return {}
+    try:
+        found = read_inputs(file)
+        if set(found) != {value.name for value in wanted}:
+            return {}
+        return {value.name: _fitting(value, found[value.name], numpy) for value in wanted}
+    except BadInput:
+        return {}
+
+
+def read_inputs(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Arrays by name, of an .npz file or a mapping."""
+    import numpy
+
     if given is None:
         return {}
     if isinstance(given, Mapping):

@@ -241,7 +241,15 @@ def test_export_of_a_file(tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
     assert status == 0 and result["statistics"]["coverage"] == 1
     suffixes = {file.removeprefix(str(tmp_path / "plain")) for file in result["files"]}
-    sides = {".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md", ".html"}
+    sides = {
+        ".ops.json",
+        ".dag.json",
+        ".trace.json",
+        ".inputs.npz",
+        ".graphml",
+        ".report.md",
+        ".html",
+    }
     assert suffixes == {".onnx", *sides}
     model = onnx.load(target)
     assert next(o.version for o in model.opset_import if not o.domain) == 18

@@ -37,7 +37,13 @@ def test_every_node_is_tagged_and_runs(plain):
 def test_the_files_beside_it(plain):
     tagged, _, _ = plain
     names = sorted(file.name for file in tagged.path.parent.iterdir())
-    assert names == ["plain.dag.json", "plain.onnx", "plain.ops.json", "plain.trace.json"]
+    assert names == [
+        "plain.dag.json",
+        "plain.inputs.npz",
+        "plain.onnx",
+        "plain.ops.json",
+        "plain.trace.json",
+    ]
     for file, schema in (("dag", "dag"), ("ops", "op-metadata"), ("trace", "trace")):
         found = json.loads((tagged.path.parent / f"plain.{file}.json").read_text())
         rules = json.loads((ROOT / f"docs/formats/{schema}.schema.json").read_text())

@@ -271,6 +271,7 @@ def test_sorting_and_filter(page, chromium):
         "return [...document.querySelectorAll('tr[data-path]')].map(r => r.dataset.path)"
     )
     assert "encoder.layer.1.attention.output" in paths and "pooler" not in paths
+    assert f"{len(paths)} rows" in chromium.text("#page-modules")
     chromium.picture("bert-modules")
 
 

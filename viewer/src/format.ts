@@ -21,7 +21,11 @@ export const bytes = (value: number): string => (value < 1000 ? `${value} B` : `
 export const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 export const milliseconds = (microseconds: number): string => `${(microseconds / 1000).toFixed(3)} ms`;
 export const confidence = (value: number): string => value.toFixed(2);
-export const error = (value: number): string => (value === 0 ? '0' : value.toExponential(1));
+/** 0.78 and 3.1 as they are, 4.2e-5 by its power. */
+export function error(value: number): string {
+  if (value === 0) return '0';
+  return value >= 0.01 && value < 1000 ? String(Number(value.toPrecision(2))) : value.toExponential(1);
+}
 
 export function count(number: number, what: string): string {
   return `${exact(number)} ${what}${number === 1 ? '' : 's'}`;

@@ -53,7 +53,7 @@ export class Tree {
     this.focused = Math.min(this.focused, this.rows.length - 1);
     this.table.setAttribute('aria-rowcount', String(this.rows.length + 1));
     const found = this.filter ? this.rows.length - 1 : null;
-    this.note.textContent = found === null ? '' : found === 0 ? 'no module matches' : `${found} rows`;
+    this.note.textContent = found === null ? '' : found === 0 ? 'no module matches' : `${this.rows.length} rows`;
     this.drawHead();
     this.drawRows();
   }

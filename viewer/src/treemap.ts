@@ -121,7 +121,9 @@ export class Treemap {
     const full = name === entry.class ? name : `${name}: ${entry.class}`;
     const label = own ? 'own ops' : visible(full).length <= letters ? full : name;
     const amount = own ? metric.show(metric.own(module) ?? 0) : shown(metric, module);
-    const box = svg('rect', { width, height: node.y1 - node.y0, rx: 3, class: isLeaf ? 'leaf' : 'branch' });
+    const height = node.y1 - node.y0;
+    const rx = Math.min(3, width / 6, height / 6); // small ones stay boxes
+    const box = svg('rect', { width, height, rx, class: isLeaf ? 'leaf' : 'branch' });
     if (isLeaf || app.store.state.color === 'class') box.style.fill = color;
     const group = svg('g', {
       class: 'cell', transform: `translate(${node.x0},${node.y0})`, tabindex: 0, role: 'button', 'data-module': module,

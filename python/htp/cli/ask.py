@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import flamegraph
-from ..diffing import Comparison, diff
+from ..diffing import Comparison, Difference, diff
 from ..errors import BadInput
 from ..files import Outputs, check_writable
 from ..profiling import ModuleChange, Profile, compare_profiles, profile, read_profile
@@ -42,7 +42,8 @@ Show which module is slow
 
 Runs a tagged model in ONNX Runtime with its profiler on, tags the graph that was really executed, fused nodes
 included, and adds up the times of its nodes by module: self is what a module's own code took, total is with all
-modules below it, calls are executed nodes in a run. Times are means over the faster half of the runs: they all do
+modules below it, calls are executed nodes in a run; line is where the Python code is, as far as the exporter noted it
+(dynamo). Times are means over the faster half of the runs: they all do
 the same work, so the slower half was disturbed by other work on the machine.
 
 With --profile nothing is run: FILE is a profile that ONNX Runtime wrote; the graph that OpenVINO executed
@@ -65,20 +66,27 @@ examples:
 DIFF = """\
 Show where two forms of a model part
 
-Runs two ONNX files of one model on the same inputs: before and after an optimizer, fp32 and fp16 or int8. Compares
-what each module call produced, as far as both still have the value, in the order of execution, and names the first
-module that parts. A is tagged; B too, or it is tagged with A as its reference. Exit code 1 where any module parts.
+Runs two forms of one model on the same inputs: PyTorch and its export, before and after an optimizer, fp32 and fp16
+or int8. Compares what each module call produced, as far as both still have the value, in the order of execution, and
+names the first module that parts. A and B are ONNX files, or PyTorch models as htp export takes them, with inputs of
+their own. Of two ONNX files one is tagged, and the other is tagged with it as its reference, unless it has tags of its
+own; beside a PyTorch model neither needs any. Exit code 1 where any module parts.
 
   relative   largest difference, as a part of the largest value of A: more than --tolerance parts
   SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
   added      noise as a part of the signal, where the module of B is given what A has: its own error, without what
-             came before; where quantization makes noise everywhere, the largest is the one to look at
+             came before
+  shifted    how far the length of the signal itself is off there; rounding hardly does that, a wrong weight does
+             Where quantization makes noise everywhere, look at the modules of which either is far more than usual:
+             they come first in the second table.
 
 examples:
   htp diff model.onnx optimized.onnx
   htp diff model.onnx fp16.onnx --tolerance 0.02 --inputs batch.npz
   htp diff model.onnx int8.onnx --tolerance 0.5 --all
   htp diff model.onnx int8.onnx --json | jq -r '.worst[0].module'
+  htp diff model.py:build model.onnx
+  htp diff model.onnx optimized.onnx --value-map values.json
 """
 
 
@@ -113,7 +121,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("--perfetto", metavar="FILE", help="write a trace for Perfetto or Chrome")
 
     parser = commands.add("diff", DIFF, run_diff)
-    parser.add_argument("first", metavar="A", help="a tagged ONNX model")
+    parser.add_argument("first", metavar="A", help="an ONNX model, or model.py:build")
     parser.add_argument("second", metavar="B", help="another form of it")
     parser.add_argument("--inputs", metavar="FILE.npz", help="what to run them with")
     add_dim(parser)
@@ -122,6 +130,9 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument("--top", metavar="N", type=int, default=10, help="lines: %(default)s")
     parser.add_argument("--all", action="store_true", help="every value, in order of execution")
+    parser.add_argument(
+        "--value-map", metavar="FILE", help="write which value of A is which of B, as JSON"
+    )
 
 
 def run_select(options: argparse.Namespace, console: Console) -> int:
@@ -210,6 +221,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def _short(source: str | None) -> str:
+    """The line of a file, without the folders that it lies in; --json has them."""
+    return source.replace("\\", "/").rpartition("/")[2] if source else ""
+
+
 def show_profile(result: Profile, options: argparse.Namespace, console: Console) -> None:
     spent = f"{_ms(result.node_microseconds)} ms in nodes"
     if result.model_microseconds is not None:
@@ -254,8 +270,10 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
             ],
         )
         console.text("")
+        slowest = result.slowest(options.top)
+        line = ["line"] if any(k.source for k in slowest) else []
         console.table(
-            ("slowest kernel", "type", "ms", "share", "module"),
+            ("slowest kernel", "type", "ms", "share", "module", *line),
             [
                 (
                     k.name,
@@ -263,8 +281,9 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
                     _ms(k.microseconds),
                     _percent(k.share),
                     "(no module)" if k.module is None else k.module or "(root)",
+                    *([_short(k.source)] if line else []),
                 )
-                for k in result.slowest(options.top)
+                for k in slowest
             ],
         )
 
@@ -307,6 +326,12 @@ def show_changes(
 
 
 def run_diff(options: argparse.Namespace, console: Console) -> int:
+    target = Path(options.value_map) if options.value_map is not None else None
+    if target:
+        check_writable(target)
+        for name in (options.first, options.second):
+            if target.exists() and Path(name).exists() and target.samefile(name):
+                raise BadInput(f"--value-map would replace {name}")
     result = diff(
         options.first,
         options.second,
@@ -315,6 +340,8 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
         tolerance=options.tolerance,
         progress=console.progress,
     )
+    if target:
+        _write_map(target, result, console)
     if result.hint:
         console.warning(result.hint)
     parting = [item for item in result.comparisons if item.parts]
@@ -341,9 +368,17 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
     if not options.all:
         console.text("")
         worst = [item for item in result.worst if item.added > 0][: max(options.top, 1)]
-        _show_comparisons(worst, "module, by added error", console)
+        _show_comparisons(worst, "module, what stands out first", console)
     console.result({**result.as_json(), "warnings": console.warnings})
     return 0 if result.equal else 1
+
+
+def _write_map(target: Path, result: Difference, console: Console) -> None:
+    with Outputs(target) as outputs:
+        text = json.dumps(result.value_map(), indent=1, ensure_ascii=False)
+        outputs[target].write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    for file in outputs.replaced:
+        console.remark(f"replaced {printable(file)}")
 
 
 def _called(item: Comparison) -> str:
@@ -354,13 +389,24 @@ def _called(item: Comparison) -> str:
 def _show_comparisons(items: list[Comparison], title: str, console: Console) -> None:
     if items:
         console.table(
-            (title, "value", "relative", "added", "absolute", "cosine", "SNR dB", "NaN, inf"),
+            (
+                title,
+                "value",
+                "relative",
+                "added",
+                "shifted",
+                "absolute",
+                "cosine",
+                "SNR dB",
+                "NaN, inf",
+            ),
             [
                 (
                     _called(item),
                     item.value,
                     f"{item.relative:.2e}",
                     f"{item.added:.2e}",
+                    f"{item.shifted:.2e}",
                     f"{item.absolute:.2e}",
                     f"{item.cosine:.6f}",
                     f"{item.snr:.1f}",

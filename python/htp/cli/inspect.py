@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,7 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
     from ..figures import figures_of, start_shapes
     from ..tagging import existing, load, read_input
 
+    gc.disable()  # this makes many small objects and ends: looking for cycles would take half the time
     console.progress(f"reading {options.model}")
     path, dims = existing(options.model), dimensions(options.dim)
     if path.suffix != ".json":
@@ -95,6 +97,11 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
     model = load(path)
     if running or dims:
         model.figures = figures_of(model, dims, running)
+    if options.filter_tag is None and not (
+        options.csv or console.json or options.show_resolution_details
+    ):
+        show_summary(model, console)
+        return 0
     nodes = filtered(model, options.filter_tag)
     if options.csv:
         write_csv(nodes)
@@ -104,8 +111,6 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
         return 0
     if options.show_resolution_details:
         show_details(nodes, console)
-    elif options.filter_tag is None:
-        show_summary(model, console)
     else:
         console.text(f"{count(len(nodes), 'node')} below {printable(options.filter_tag)}")
         console.table(
@@ -234,7 +239,7 @@ def run_explain(options: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.result({"node": options.node, "explanation": text})
     else:
-        console.text(text)
+        console.text("\n".join(map(printable, text.split("\n"))))
     return 0
 
 

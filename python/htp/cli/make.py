@@ -77,6 +77,17 @@ examples:
 """
 
 
+_SIDES = (
+    ".ops.json",
+    ".dag.json",
+    ".trace.json",
+    ".inputs.npz",
+    ".graphml",
+    ".report.md",
+    ".html",
+)
+
+
 def register(commands: Commands) -> None:
     parser = commands.add("export", EXPORT, run_export)
     _add_source(parser)
@@ -94,6 +105,9 @@ def register(commands: Commands) -> None:
         "--dynamic", action="store_true", help="dynamic batch, and length of (batch, length)"
     )
     parser.add_argument("--outline", action="store_true", help="one function for every module")
+    parser.add_argument(
+        "--no-inputs", action="store_true", help="without the example inputs, NAME.inputs.npz"
+    )
     _add_storage(parser)
     _add_sides(parser)
 
@@ -187,6 +201,7 @@ def run_export(options: argparse.Namespace, console: Console) -> int:
         dynamic_shapes="auto" if options.dynamic else None,
         outline=options.outline,
         graphml=options.graphml,
+        inputs=not options.no_inputs,
         tag_storage=options.tag_storage,
         progress=console.progress,
     )
@@ -283,7 +298,7 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
         replaced = model.replaced
         view(model)
         model.replaced = [*replaced, *model.replaced]
-    for suffix in (".ops.json", ".dag.json", ".trace.json", ".graphml", ".report.md", ".html"):
+    for suffix in _SIDES:
         if (file := model.path.with_suffix(suffix)).exists():
             files.append(file)
     if options.tag_storage == "attribute":
