@@ -52,8 +52,8 @@ bench: build ## Time and memory of everything beside their limits (FULL=1: up to
 	@$(PYTHON) benchmarks/package.py
 	@$(PYTHON) benchmarks/profiling.py
 
-fuzz: ## Fuzz the ONNX import and the trace reader for SECONDS_PER_TARGET (default 60) each, with libFuzzer and sanitizers
-	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60)
+fuzz: build ## libFuzzer with sanitizers for SECONDS_PER_TARGET (60) on each target, random models, MUTANTS (1000) of exports; SEED
+	@scripts/fuzz.sh $(or $(SECONDS_PER_TARGET),60) $(or $(SEED),1) $(or $(MUTANTS),1000)
 
 eval: build ## Field models, the corpus and the held-out set, wrong traces, bugs for htp diff: tag, score, write docs/Accuracy.md
 	@mkdir -p $(BUILD)/evaluation; status=0; \

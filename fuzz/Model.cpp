@@ -28,17 +28,17 @@ void fuzz::require(bool condition, const char *what) {
   std::abort();
 }
 
-MLIRContext &fuzz::freshContext() {
-  static std::unique_ptr<MLIRContext> context;
-  static unsigned uses = 0;
-  if (uses++ % 500 == 0) {
+static std::unique_ptr<MLIRContext> context;
+
+void fuzz::beginInput() {
+  static unsigned inputs = 0;
+  if (inputs++ % 500 == 0) {
     context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
     context->loadDialect<htp::HTPDialect, htp::onnx::ONNXDialect,
                          func::FuncDialect>();
     context->getDiagEngine().registerHandler(
         [](Diagnostic &) { return success(); });
   }
-  return *context;
 }
 
 OwningOpRef<ModuleOp> fuzz::readModel(StringRef bytes, Tags tags) {
@@ -51,14 +51,13 @@ OwningOpRef<ModuleOp> fuzz::readModel(StringRef bytes, Tags tags) {
   htp::ExternalData beside("/nonexistent");
   if (llvm::errorToBool(htp::checkExternalData((*file)->model(), beside)))
     return {};
-  MLIRContext &context = freshContext();
   htp::ImportOptions options;
   std::unique_ptr<htp::MetadataSink> sink;
   if (tags == Tags::Read) {
-    sink = htp::readTags(&context);
+    sink = htp::readTags(context.get());
     options.metadata = sink.get();
   }
-  return htp::importModel(*file, &context, options);
+  return htp::importModel(*file, context.get(), options);
 }
 
 std::optional<std::string> fuzz::writeModel(ModuleOp module) {

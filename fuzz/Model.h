@@ -16,9 +16,9 @@ namespace fuzz {
 /// Ends the process, which libFuzzer takes for a finding, unless it holds.
 void require(bool condition, const char *what);
 
-/// A context never frees what it has made unique: a new one now and then.
-/// Diagnostics are swallowed.
-mlir::MLIRContext &freshContext();
+/// Begins with a new input, when no module of the last one is left: a context
+/// never frees what it has made unique, so there is a new one now and then.
+void beginInput();
 
 enum class Tags { Leave, Read };
 

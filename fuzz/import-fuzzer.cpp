@@ -7,6 +7,7 @@
 #include "Model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fuzz::beginInput();
   llvm::StringRef input(reinterpret_cast<const char *>(data), size);
   for (fuzz::Tags tags : {fuzz::Tags::Leave, fuzz::Tags::Read}) {
     mlir::OwningOpRef<mlir::ModuleOp> module = fuzz::readModel(input, tags);

@@ -21,6 +21,7 @@ static std::string print(ModuleOp module, bool asText) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fuzz::beginInput();
   llvm::StringRef input(reinterpret_cast<const char *>(data), size);
   OwningOpRef<ModuleOp> module = fuzz::readModel(input, fuzz::Tags::Read);
   if (!module)
