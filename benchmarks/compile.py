@@ -188,8 +188,22 @@ def main():
     if "llama32" in flats:
         figures += [
             grown(work, options.rounds),
-            changed(work, flats["llama32"], "llama32_all", "the layer's code changed", 0.25, options.rounds),
-            changed(work, flats["llama32"], "llama32_one", "one of 32 layers changed", 0.25, options.rounds),
+            changed(
+                work,
+                flats["llama32"],
+                "llama32_all",
+                "the layer's code changed",
+                0.25,
+                options.rounds,
+            ),
+            changed(
+                work,
+                flats["llama32"],
+                "llama32_one",
+                "one of 32 layers changed",
+                0.25,
+                options.rounds,
+            ),
         ]
     print(table(figures))
     return 1 if options.check and not all(figure.holds for figure in figures) else 0

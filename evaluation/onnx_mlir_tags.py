@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import onnx
+
 from tagging import FITTING
 
 HERE = Path(__file__).resolve().parent
@@ -91,7 +92,9 @@ def main():
             if not source.exists() or not (folder / trace).exists():
                 continue
             try:
-                print(f"{folder.name}/{graph}: {check(options, source, folder / trace)}", flush=True)
+                print(
+                    f"{folder.name}/{graph}: {check(options, source, folder / trace)}", flush=True
+                )
                 good += 1
             except RuntimeError as error:
                 print(f"{folder.name}/{graph}: {error}", flush=True)

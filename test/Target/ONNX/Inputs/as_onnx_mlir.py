@@ -47,7 +47,13 @@ def main() -> None:
         elif body is not None:
             body.append(line)
         else:
-            out.append(line.replace("module attributes {", 'module attributes {"onnx-mlir.symbol-postfix" = "model", ', 1))
+            out.append(
+                line.replace(
+                    "module attributes {",
+                    'module attributes {"onnx-mlir.symbol-postfix" = "model", ',
+                    1,
+                )
+            )
     print("\n".join(out))
 
 
