@@ -37,6 +37,7 @@ private:
   Segment findBefore() const;
   Segment findAfter() const;
   Border findBorder(const Segment &segment) const;
+  bool canCross(Value value) const;
   void hoistConstants();
   void separate(const Segment &segment, StringRef name, bool atEnd);
 
@@ -125,10 +126,17 @@ Surroundings::Border Surroundings::findBorder(const Segment &segment) const {
   return border;
 }
 
-/// Whether a value can go from file to file.
-static bool canCross(Value value) {
+/// Whether a value can go from file to file. In a model whose inputs are fixed
+/// IREE may find out a size that the type lacks, but in one file only.
+bool Surroundings::canCross(Value value) const {
+  auto isStatic = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && shaped.hasStaticShape();
+  };
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.getElementType().isIntOrFloat();
+  return type && type.getElementType().isIntOrFloat() &&
+         (type.hasStaticShape() ||
+          !llvm::all_of(block.getArgumentTypes(), isStatic));
 }
 
 /// Constants first: a call that takes them can then stand anywhere.
@@ -148,8 +156,9 @@ void Surroundings::hoistConstants() {
 void Surroundings::separate(const Segment &segment, StringRef name,
                             bool atEnd) {
   Border border = findBorder(segment);
-  if (border.results.empty() || !llvm::all_of(border.inputs, canCross) ||
-      !llvm::all_of(border.results, canCross))
+  auto crosses = [&](Value value) { return canCross(value); };
+  if (border.results.empty() || !llvm::all_of(border.inputs, crosses) ||
+      !llvm::all_of(border.results, crosses))
     return;
   OpBuilder builder(main.getContext());
   auto type = builder.getFunctionType(
