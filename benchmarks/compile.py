@@ -150,13 +150,17 @@ def grown(work, rounds):
     return Figure("llama: compile, 64 layers / 16 layers", more / less, 1.3, "x", beside)
 
 
-def changed(work, flat, name, what, limit):
+def changed(work, flat, name, what, limit, rounds):
     """Compiling again, after a change, with the cache of the model before."""
     base, other = Case("llama32", work), Case(name, work)
     base.layered()
-    shutil.rmtree(other.cache, ignore_errors=True)
-    shutil.copytree(base.cache, other.cache)
-    again = other.layered(fresh=False)
+
+    def once():
+        shutil.rmtree(other.cache, ignore_errors=True)
+        shutil.copytree(base.cache, other.cache)
+        return other.layered(fresh=False)
+
+    again = min(once() for _ in range(rounds))
     return Figure(f"llama32: {what}, again / flat", again / flat, limit, "x", f"{again:.2f} s")
 
 
@@ -184,8 +188,22 @@ def main():
     if "llama32" in flats:
         figures += [
             grown(work, options.rounds),
-            changed(work, flats["llama32"], "llama32_all", "the layer's code changed", 0.25),
-            changed(work, flats["llama32"], "llama32_one", "one of 32 layers changed", 0.25),
+            changed(
+                work,
+                flats["llama32"],
+                "llama32_all",
+                "the layer's code changed",
+                0.25,
+                options.rounds,
+            ),
+            changed(
+                work,
+                flats["llama32"],
+                "llama32_one",
+                "one of 32 layers changed",
+                0.25,
+                options.rounds,
+            ),
         ]
     print(table(figures))
     return 1 if options.check and not all(figure.holds for figure in figures) else 0

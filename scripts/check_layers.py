@@ -35,7 +35,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Dialect/HTP/TransformOps": (*IR,),
     # Files.
     "Target/ONNX": ("Support", "Dialect/ONNX"),
-    "Target/TagMetadata": (*IR, "Target/ONNX"),
+    "Target/TagMetadata": (*IR, "Weights", "Target/ONNX"),
     "Target/IREE": (*IR, "Dialect/ONNX"),
     "Target/TaggedGraph": IR,
     "Target/DAG": WRITER,

@@ -14,6 +14,7 @@
 #include "Evidence/DirectEvidence.h"
 #include "Evidence/Ground.h"
 #include "Evidence/HierarchySource.h"
+#include "Evidence/PlainModel.h"
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -63,6 +64,28 @@ parseSource(StringRef text, bool hasTrace, Location loc) {
   return source;
 }
 
+/// The scope of the nearest op around `op` that has one. An outlined function
+/// is that of its module, whose path is empty inside of it.
+static std::optional<Scope> scopeAround(Operation *op) {
+  for (Operation *outer = op->getParentOp(); outer;
+       outer = outer->getParentOp()) {
+    if (isa<FunctionOpInterface>(outer))
+      return outer->hasAttr(kModuleAttr) ? std::optional(Scope{""})
+                                         : std::nullopt;
+    if (std::optional<Scope> around = findScope(outer->getLoc()))
+      return around;
+  }
+  return std::nullopt;
+}
+
+/// The point of view of the function that `op` lies in.
+static ModuleFrame frameAround(Operation *op) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto outlined = function ? function->getAttrOfType<StringAttr>(kModuleAttr)
+                           : StringAttr();
+  return ModuleFrame(outlined ? outlined.getValue() : StringRef());
+}
+
 /// The tag that the scopes of `op`'s location make, or null. Where there are
 /// several it belongs to what their modules share.
 static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
@@ -70,11 +93,7 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
   MLIRContext *context = op->getContext();
   if (scopes.empty()) {
     // Lowerings build bodies, of loops say, without a location.
-    Operation *outer = op->getParentOp();
-    std::optional<Scope> around;
-    for (; outer && !isa<FunctionOpInterface>(outer) && !around;
-         outer = outer->getParentOp())
-      around = findScope(outer->getLoc());
+    std::optional<Scope> around = scopeAround(op);
     if (!around)
       return {};
     recordGround(op, Ground::OuterScope);
@@ -90,13 +109,16 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
   recordGround(op, Ground::SeveralScopes);
   SmallVector<ModuleId> modules;
   SmallVector<ContextAttr> contexts;
+  ModuleFrame frame = frameAround(op);
   for (Scope scope : scopes) {
-    modules.push_back(tree.nearest(scope.path));
+    modules.push_back(tree.nearest(frame.absolute(scope.path)));
     contexts.push_back(ContextAttr::get(context, scope.path, Evidence::Location,
                                         worth(Ground::SeveralScopes)));
   }
-  return TagAttr::get(context, tree[tree.lowestCommonAncestor(modules)].path, 0,
-                      Evidence::Location, worth(Ground::SeveralScopes),
+  std::string shared =
+      frame.relative(tree[tree.lowestCommonAncestor(modules)].path);
+  return TagAttr::get(context, shared, 0, Evidence::Location,
+                      worth(Ground::SeveralScopes),
                       "made of ops of several modules", contexts);
 }
 
@@ -176,10 +198,18 @@ void AttachHierarchy::runOnOperation() {
   std::shared_ptr<const ModuleTree> tree = chooseTree(known, *source);
   if (!tree)
     return signalPassFailure();
+  bool isPlain = markInitializers(module);
   if (*source == HierarchySource::Locations) {
     toIR(*tree, module);
-    return attachFromLocations(*tree);
+    attachFromLocations(*tree);
+    // Constants by their contents, and where a location names the parameter, by
+    // that.
+    PathAttrs paths(*tree, &getContext());
+    if (isPlain)
+      attachParameters(paths, ParameterValues(module, *tree, nullptr));
+    return takePlainNotes(module, /*keep=*/true);
   }
+  takePlainNotes(module, /*keep=*/!known);
   OwningOpRef<HierarchyOp> hierarchy;
   std::optional<DirectEvidence> evidence;
   PathAttrs paths(*tree, &getContext());
@@ -223,7 +253,7 @@ AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
 }
 
 void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
-  forEachRootedNode(getOperation(), [&](Operation *op) {
+  forEachNode(getOperation(), [&](Operation *op) {
     ++numNodes;
     TagAttr before = getTag(op);
     TagAttr tag = before ? before : tagFromLocation(op, tree);

@@ -3,6 +3,7 @@
 // --htp-strip: removes everything that HTP added.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
+#include "HTP/Dialect/HTP/IR/PlainNotes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Transforms/Passes.h"
 
@@ -46,7 +47,7 @@ struct Strip : htp::impl::HTPStripBase<Strip> {
           op->removeDiscardableAttr(attribute.getName());
       if (auto function = dyn_cast<FunctionOpInterface>(op))
         stripArguments(function);
-      op->setLoc(stripScopes(op->getLoc()));
+      op->setLoc(stripScopes(stripParameterNote(op->getLoc())));
       return WalkResult::advance();
     });
   }

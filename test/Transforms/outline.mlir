@@ -35,7 +35,7 @@ func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
 }
 // CHECK: func private @Layer
 // CHECK-SAME: (%[[A:.*]]: tensor<4xf32> {onnx.name = "x"}, %[[W:.*]]: tensor<4xf32> {onnx.name = "layer.0.weight"}, %[[B:.*]]: tensor<4xf32> {onnx.name = "layer.0.bias"})
-// CHECK-SAME: -> (tensor<4xf32> {onnx.name = "v2"}) attributes {htp.module = "layer.0"}
+// CHECK-SAME: -> (tensor<4xf32> {onnx.name = "v2"}) attributes {htp.module = "layer.0", onnx.function_domain = "htp.Net", {{.*}}}
 // CHECK-NEXT: "onnx.Constant"
 // CHECK-NEXT: %[[ADD:.*]] = "onnx.Add"(%[[A]], %[[B]]) {htp.tag = #htp.tag<"">
 // CHECK-NEXT: "onnx.Mul"(%[[ADD]], %[[W]])

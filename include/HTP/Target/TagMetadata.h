@@ -46,6 +46,11 @@ std::unique_ptr<MetadataSink> readTags(mlir::MLIRContext *context);
 std::unique_ptr<MetadataSource>
 writeTags(mlir::ModuleOp module, TagStorage storage = TagStorage::Metadata);
 
+/// Puts the module tree and the paths of parameters where tools keep them that
+/// do not know HTP (HTP/Dialect/HTP/IR/PlainNotes.h). A module without an
+/// `htp.hierarchy` stays as it is.
+void writePlainTags(mlir::ModuleOp module);
+
 } // namespace htp
 
 #endif // HTP_TARGET_TAGMETADATA_H

@@ -10,6 +10,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -81,10 +82,20 @@ void forEachRootedNode(mlir::ModuleOp module,
       visit);
 }
 
+/// onnx-mlir has old versions of some operators: SoftmaxV11 is a Softmax.
+static StringRef withoutVersion(StringRef name) {
+  if (!llvm::isDigit(name.back()))
+    return name;
+  StringRef stem = name.rtrim("0123456789");
+  return stem.consume_back("V") && !stem.empty() ? stem : name;
+}
+
 StringRef getOpType(Operation *op) {
   if (auto name = op->getAttrOfType<StringAttr>("function_name"))
     return name.getValue();
-  return op->getName().stripDialect();
+  StringRef name = op->getName().stripDialect();
+  return op->getName().getDialectNamespace() == "onnx" ? withoutVersion(name)
+                                                       : name;
 }
 
 StringRef getDomain(Operation *op) {

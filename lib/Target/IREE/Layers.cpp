@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Layers.h"
+#include "Surroundings.h"
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -256,10 +257,11 @@ FailureOr<LayeredModel> LayerChoice::run() {
       model.layers.push_back({callee, "", classOf(callee), {}});
     model.layers[known->second].calls.push_back(call);
   }
-  for (Layer &layer : model.layers) {
+  for (Layer &layer : model.layers)
     inlineCalls(layer.function, /*keepLayers=*/false);
+  separateSurroundings(model);
+  for (Layer &layer : model.layers)
     sortArguments(layer);
-  }
   nameLayers(model.layers);
   return model;
 }

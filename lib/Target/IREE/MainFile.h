@@ -39,12 +39,19 @@ private:
   mlir::LogicalResult writeWeight(mlir::Value constant, unsigned number);
   mlir::LogicalResult writeCall(mlir::func::CallOp call, const Layer &layer);
   mlir::FailureOr<std::string> asBuiltin(mlir::Value value);
+  bool isOnlyStored(mlir::Operation *op) const;
+  bool hasOnlyCalls() const;
+  mlir::LogicalResult writeOnlyCalls();
+  /// `(tensor<…>, …)`
+  mlir::FailureOr<std::string> builtinTypesOf(mlir::ValueRange values);
 
   const LayeredModel &model;
   const Weights &weights;
   llvm::DenseMap<mlir::Operation *, const Layer *> layers; ///< by call
   /// Values as builtin tensors, where a layer made or read one.
   llvm::DenseMap<mlir::Value, std::string> builtin;
+  /// Nothing of torch's is in the main function.
+  bool isPlain = false;
 };
 
 } // namespace htp

@@ -85,15 +85,22 @@ static Value withoutCopies(Value value) {
   return value;
 }
 
-/// Of what the main function itself reads: what a module learned, known as a
-/// parameter or by its looks, or too much to be written into a program.
-static bool isWeight(Operation &op, TypedAttr contents) {
+bool Weights::isWeight(Operation &op) {
+  TypedAttr contents =
+      op.getNumResults() == 1 ? contentsOf(op.getResult(0)) : TypedAttr();
+  if (!contents)
+    return false;
   constexpr int64_t kFew = 8; // as outlining has it: factors of a Resize
   constexpr int64_t kMany = 1 << 16;
   auto type = cast<ShapedType>(contents.getType());
   if (!isa<FloatType>(type.getElementType()))
     return type.getNumElements() > kMany;
   return type.getNumElements() > kFew || op.hasAttr(kParameterAttr);
+}
+
+bool Weights::isStored(Value value) {
+  Value source = sourceOf(withoutCopies(value));
+  return contentsOf(source) && isWeight(*source.getDefiningOp());
 }
 
 Weights::Weights(const LayeredModel &model) {
@@ -119,8 +126,7 @@ Weights::Weights(const LayeredModel &model) {
       return user->getNumResults() == 1 && find(user->getResult(0)) &&
              transposed(user->getResult(0));
     };
-    if (TypedAttr contents = contentsOf(source);
-        contents && isWeight(*source.getDefiningOp(), contents) &&
+    if (contentsOf(source) && isWeight(*source.getDefiningOp()) &&
         !llvm::all_of(value.getUsers(), isStored))
       add(value);
   }

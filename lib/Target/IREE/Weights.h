@@ -28,6 +28,14 @@ public:
   std::optional<unsigned> find(mlir::Value value) const;
   size_t size() const { return weights.size(); }
 
+  /// Whether a constant that the main function reads is one: what a module
+  /// learned, known as a parameter or by its looks, or too much to be written
+  /// into a program.
+  static bool isWeight(mlir::Operation &constant);
+  /// Whether a call that gets this value gets a weight: such a constant, a copy
+  /// of one, or one in another order of dimensions.
+  static bool isStored(mlir::Value value);
+
   /// Whether all calls of `layer` pass a weight as this argument.
   bool takesWeight(const Layer &layer, unsigned argument) const;
 

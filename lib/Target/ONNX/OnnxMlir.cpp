@@ -429,9 +429,13 @@ LogicalResult Converter::convert(func::FuncOp function) {
   return success();
 }
 
+/// What others say of a module or a function stays where it is plain text:
+/// onnx-mlir has no dialect to read more with.
 static void removeAttrs(Operation *op) {
   for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
-    op->removeDiscardableAttr(attr.getName());
+    if (attr.getName().strref().starts_with("onnx") ||
+        !isa<StringAttr>(attr.getValue()))
+      op->removeDiscardableAttr(attr.getName());
 }
 
 LogicalResult htp::convertToOnnxMlir(ModuleOp module,

@@ -8,6 +8,7 @@
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
 #include "HTP/Target/ONNX/OnnxMlir.h"
+#include "HTP/Target/TagMetadata.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/Session.h"
 
@@ -143,6 +144,7 @@ LogicalResult Session::writeOnnxMlir(Operation *op, OutputFile &file) {
                               "onnx-mlir, found '"
                            << op->getName() << "'";
   OwningOpRef<ModuleOp> strict = module.clone();
+  writePlainTags(*strict);
   auto read = [&](htp::onnx::ExternalAttr attr) -> Expected<ArrayRef<char>> {
     auto range = ExternalRange::parse(
         attr.lookup("location"), attr.lookup("offset"), attr.lookup("length"));

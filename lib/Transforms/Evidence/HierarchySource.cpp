@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HierarchySource.h"
+#include "PlainModel.h"
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -98,7 +99,7 @@ std::optional<ModuleTree> findTree(mlir::ModuleOp module,
   case HierarchySource::Hierarchy:
     if (HierarchyOp op = findHierarchy(module))
       return fromIR(op);
-    return std::nullopt;
+    return treeFromText(module);
   case HierarchySource::Metadata:
     return treeFromMetadata(module);
   case HierarchySource::Names:

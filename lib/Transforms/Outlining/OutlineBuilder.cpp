@@ -267,9 +267,19 @@ Operation *OutlineBuilder::buildRegion(const Part &part,
   return region.getOperation();
 }
 
-/// Whether the block is an ONNX graph.
+static bool isOfONNX(Operation &op) {
+  return op.getName().getDialectNamespace() == "onnx";
+}
+
+/// Whether the block is an ONNX graph. onnx-mlir ends it with func.return.
 bool OutlineBuilder::isONNX() const {
-  return tagged->block->back().getName().getDialectNamespace() == "onnx";
+  return llvm::any_of(*tagged->block, isOfONNX);
+}
+
+/// Whether a value may be returned whose type says less than the function's:
+/// func.return insists on it.
+bool OutlineBuilder::hasLooseTypes() const {
+  return isOfONNX(tagged->block->back());
 }
 
 /// A model-local function has a domain, and the types of its values.
@@ -360,7 +370,8 @@ func::FuncOp OutlineBuilder::findEqual(Block *body, ModuleId of,
     if (tree[other.module].className != tree[of].className ||
         tree[other.module].qualified != tree[of].qualified)
       continue;
-    auto arguments = matchBodies(other.function.front(), *body, isONNX());
+    auto arguments =
+        matchBodies(other.function.front(), *body, hasLooseTypes());
     if (!arguments)
       continue;
     call->setOperands(llvm::map_to_vector(
@@ -443,7 +454,7 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
 
   // Most bodies are like one before: a function is made of a new one only.
   ModuleFrame frame(tree[of].path);
-  llvm::hash_code hash = hashBody(*body, isONNX());
+  llvm::hash_code hash = hashBody(*body, hasLooseTypes());
   if (func::FuncOp equal = findEqual(body.get(), of, hash, call)) {
     annotate(call, part, border.results,
              recordOriginals(equal, body.get(), frame));

@@ -52,6 +52,7 @@ private:
                                   const Border &border);
   mlir::Location argumentLoc(mlir::Value input, llvm::StringRef modulePath);
   bool isONNX() const;
+  bool hasLooseTypes() const;
   void describeForONNX(mlir::func::FuncOp function, mlir::Block *body,
                        const Border &border);
   mlir::func::FuncOp findEqual(mlir::Block *body, ModuleId module,

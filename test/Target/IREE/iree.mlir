@@ -1,6 +1,7 @@
 // RUN: rm -rf %t && mkdir %t && htp-opt %s --htp-outline=min-ops=1 --emit=iree -o %t/folder
 // RUN: FileCheck %s --check-prefix=LAYER --input-file=%t/folder/Layer.mlir
 // RUN: FileCheck %s --check-prefix=MAIN --input-file=%t/folder/main.mlir
+// RUN: FileCheck %s --check-prefix=AFTER --input-file=%t/folder/main_after.mlir
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t/folder/model.json
 // RUN: ls %t/folder | FileCheck %s --check-prefix=FILES
 // The weights, each from a multiple of 64 bytes on.
@@ -10,6 +11,7 @@
 // again and again, too, but lies within the layers.
 // FILES: Layer.mlir
 // FILES-NEXT: main.mlir
+// FILES-NEXT: main_after.mlir
 // FILES-NEXT: model.json
 // FILES-NEXT: weights.bin
 // FILES-NOT: {{.}}
@@ -25,31 +27,35 @@
 
 // MAIN: module @main {
 // MAIN-NEXT: util.func private @Layer.Layer$async(%a0: tensor<2x2xf32>, %a1: !hal.buffer_view) -> (tensor<2x2xf32>) attributes {iree.abi.model = "coarse-fences", nosideeffects}
+// MAIN-NEXT: util.func private @main_after.main_after$async(%a0: tensor<2x2xf32>, %a1: !hal.buffer_view, %a2: !hal.buffer_view, %a3: tensor<?xi64>) -> (tensor<2x?xf32>)
 // MAIN-NEXT: util.global private mutable @w0 : !hal.buffer_view
 // MAIN-NEXT: util.global private mutable @w1 : !hal.buffer_view
 // MAIN-NEXT: util.global private mutable @w2 : !hal.buffer_view
 // MAIN-NEXT: util.global private mutable @w3 : !hal.buffer_view
 // MAIN-NEXT: util.func public @set_weights(%w0: !hal.buffer_view, %w1: !hal.buffer_view, %w2: !hal.buffer_view, %w3: !hal.buffer_view) {
 // MAIN-NEXT: util.global.store %w0, @w0
-// MAIN: func.func @main_graph(%arg0: !torch.vtensor<[2,2],f32>, %arg1: !torch.vtensor<[?],si64>) -> (!torch.vtensor<[2,?],f32>)
+// Nothing but calls: torch's types are not needed.
+// MAIN-NOT: torch
+// MAIN: func.func @main_graph(%arg0: tensor<2x2xf32>, %arg1: tensor<?xi64>) -> (tensor<2x?xf32>) {
 // MAIN: %w0 = util.global.load @w0 : !hal.buffer_view
-// A weight that main itself reads becomes a tensor, one for layers does not.
-// MAIN-NOT: hal.tensor.import %w0
-// MAIN: %[[T:.*]] = hal.tensor.import %w3 : !hal.buffer_view -> tensor<3x4xf32>
-// MAIN-NEXT: %[[TABLE:.*]] = torch_c.from_builtin_tensor %[[T]] : tensor<3x4xf32> -> !torch.vtensor<[3,4],f32>
-// MAIN: %[[NONE:.*]] = torch.constant.none
-// MAIN: %[[IN:.*]] = torch_c.to_builtin_tensor %arg0 : !torch.vtensor<[2,2],f32> -> tensor<2x2xf32>
-// MAIN-NEXT: %[[A:.*]] = util.call @Layer.Layer$async(%[[IN]], %w0) : (tensor<2x2xf32>, !hal.buffer_view) -> (tensor<2x2xf32>) loc(fused<{htp.scope = "layers.0"}>
+// MAIN: %[[A:.*]] = util.call @Layer.Layer$async(%arg0, %w0) : (tensor<2x2xf32>, !hal.buffer_view) -> (tensor<2x2xf32>) loc(fused<{htp.scope = "layers.0"}>
 // What one layer made goes into the next as it is.
-// MAIN: %[[B:.*]] = util.call @Layer.Layer$async(%[[A]], %w1)
-// MAIN-NEXT: %[[OUT:.*]] = torch_c.from_builtin_tensor %[[B]]
+// MAIN-NEXT: %[[B:.*]] = util.call @Layer.Layer$async(%[[A]], %w1)
+// MAIN-NEXT: %[[Y:.*]] = util.call @main_after.main_after$async(%[[B]], %w2, %w3, %arg1)
+// MAIN-NEXT: return %[[Y]] : tensor<2x?xf32>
+// MAIN-NOT: torch
+
+// What comes after the last layer, with weights as arguments and the constants that IREE must see inside.
+// AFTER: module @main_after {
+// AFTER-NEXT: func.func @main_after(%[[OUT:.*]]: !torch.vtensor<[2,2],f32>, %[[W2:.*]]: !torch.vtensor<[5,2],f32>, %[[TABLE:.*]]: !torch.vtensor<[3,4],f32>, %[[IDS:.*]]: !torch.vtensor<[?],si64>) -> (!torch.vtensor<[2,?],f32>)
+// AFTER: %[[NONE:.*]] = torch.constant.none
 // A function that is not the layer's is inlined, with the names that it has here.
-// MAIN: torch.operator "onnx.ReduceMean"(%[[OUT]], {{.*}} loc(fused<{htp.scope = "norm"}>["r2"])
-// MAIN: torch.operator "onnx.Clip"(%[[OUT]], %[[NONE]], %{{.*}})
+// AFTER: torch.operator "onnx.ReduceMean"(%[[OUT]], {{.*}} loc(fused<{htp.scope = "norm"}>["r2"])
+// AFTER: torch.operator "onnx.Clip"(%[[OUT]], %[[NONE]], %{{.*}})
 // What is only transposed is stored so.
-// MAIN-NOT: onnx.Transpose
-// MAIN: hal.tensor.import %w2 : !hal.buffer_view -> tensor<5x2xf32>
-// MAIN: torch.operator "onnx.Gather"(%{{.*}}, %arg1) {torch.onnx.axis = 1 : si64}
+// AFTER-NOT: onnx.Transpose
+// AFTER: torch.operator "onnx.MatMul"(%[[W2]]
+// AFTER: torch.operator "onnx.Gather"(%{{.*}}, %[[IDS]]) {torch.onnx.axis = 1 : si64}
 
 // JSON: "format": "htp-iree"
 // JSON: "entry": "main_graph"

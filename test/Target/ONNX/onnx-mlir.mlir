@@ -3,8 +3,8 @@
 
 // The strict form, point by point: docs/Dialects/ONNX.md, "onnx-mlir".
 
-// A module and a function have no attributes; arguments and results keep their names.
-// CHECK: module {
+// A module and a function have no attributes of ONNX's, the module tree is text; arguments and results keep their names.
+// CHECK: module attributes {htp.hierarchy = "{{.*}}Model{{.*}}"} {
 // CHECK-NEXT: func.func @main_graph(%{{.*}}: tensor<?x4xf32> {onnx.dim_params = "0:batch", onnx.name = "x"}{{.*}}, %{{.*}}: tensor<i1> {onnx.name = "c"}{{.*}}) -> (tensor<?x2xf32> {onnx.name = "y"}) {
 module attributes {onnx.ir_version = 8 : si64, onnx.opset_import = [{version = 11 : si64}, {domain = "com.microsoft", version = 1 : si64}], onnx.producer_name = "p"} {
   func.func @main_graph(%x: tensor<?x4xf32> {onnx.name = "x", onnx.dim_params = "0:batch", onnx.doc_string = "d"}, %c: tensor<i1> {onnx.name = "c"}) -> (tensor<?x2xf32> {onnx.name = "y"}) attributes {onnx.graph_name = "g"} {
@@ -58,9 +58,9 @@ module attributes {onnx.ir_version = 8 : si64, onnx.opset_import = [{version = 1
     %0 = "onnx.Relu"(%x) : (tensor<?x2xf32>) -> tensor<?x2xf32>
     onnx.Return %0 : tensor<?x2xf32>
   }
-  // A model-local function has no place there; neither has the hierarchy.
+  // A model-local function has no place there; neither has the operation of the hierarchy.
   // CHECK-NOT: @local
-  // CHECK-NOT: htp.hierarchy
+  // CHECK-NOT: htp.hierarchy @
   func.func private @local(%x: none) -> none attributes {onnx.function_name = "local", onnx.function_domain = "d"} {
     onnx.Return %x : none
   }

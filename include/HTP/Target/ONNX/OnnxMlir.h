@@ -7,7 +7,8 @@
 //
 // - attributes of nodes are those of the schema and `onnx_node_name`; of
 // arguments
-//   and results `onnx.name` and `onnx.dim_params`; a module has none;
+//   and results `onnx.name` and `onnx.dim_params`; a module and a function have
+//   none of ONNX's, and of others' those that are strings;
 // - optional inputs and outputs that are missing at the end are there, as
 //   onnx.NoValue and as results of type `none`;
 // - an operator of which onnx-mlir has several versions has the one for the

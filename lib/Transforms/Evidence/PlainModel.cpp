@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "PlainModel.h"
+
+#include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Dialect/HTP/IR/PlainNotes.h"
+#include "HTP/Hierarchy/TreeJSON.h"
+
+using namespace mlir;
+
+namespace htp {
+
+std::optional<ModuleTree> treeFromText(mlir::ModuleOp module) {
+  auto text = module->getAttrOfType<StringAttr>(kTreeTextAttr);
+  if (!text)
+    return std::nullopt;
+  llvm::Expected<ModuleTree> tree = treeFromJSON(text);
+  if (tree)
+    return std::move(*tree);
+  module.emitWarning("attribute '")
+      << kTreeTextAttr
+      << "' holds no module tree: " << llvm::toString(tree.takeError());
+  return std::nullopt;
+}
+
+/// A tensor of ONNX's, in the one form that other tools leave.
+static bool isTensor(Operation *op) {
+  return op->getName().getStringRef() == "onnx.Constant" && isConstant(op) &&
+         op->getNumResults() == 1 &&
+         isa_and_nonnull<ElementsAttr>(op->getAttr("value"));
+}
+
+/// HTP's importer says of a model which opsets it is made of, of an initializer
+/// that it is one, and of every node what its values are called.
+static bool isFromImporter(mlir::ModuleOp module) {
+  if (module->hasAttr("onnx.opset_import"))
+    return true;
+  return module
+      ->walk([](Operation *op) {
+        return isInitializer(op) || op->hasAttr(kOutputNamesAttr)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool markInitializers(mlir::ModuleOp module) {
+  if (isFromImporter(module))
+    return false;
+  Builder builder(module.getContext());
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (!function->hasAttr(kModuleAttr))
+      function->walk([&](Operation *op) {
+        if (isTensor(op))
+          op->setDiscardableAttr(kInitializerAttr, builder.getUnitAttr());
+      });
+  return true;
+}
+
+void takePlainNotes(mlir::ModuleOp module, bool keep) {
+  module->removeAttr(kTreeTextAttr);
+  module->walk([&](Operation *op) {
+    StringAttr parameter = findParameterNote(op->getLoc());
+    if (!parameter)
+      return;
+    op->setLoc(stripParameterNote(op->getLoc()));
+    if (keep && isInitializer(op))
+      op->setDiscardableAttr(kParameterAttr, parameter);
+  });
+}
+
+} // namespace htp
