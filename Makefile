@@ -47,6 +47,7 @@ viewer: setup ## The page of htp view, from viewer/ into python/htp/viewer (need
 
 bench: build ## Time and memory of everything beside their limits (FULL=1: up to 1,000,000 nodes)
 	@$(PYTHON) benchmarks/run.py --bin $(BUILD)/bin $(if $(FULL),--full)
+	@$(PYTHON) benchmarks/growth.py --bin $(BUILD)/bin
 	@$(PYTHON) benchmarks/export.py
 	@$(PYTHON) benchmarks/compile.py
 	@$(PYTHON) benchmarks/package.py

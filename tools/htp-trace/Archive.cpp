@@ -37,7 +37,8 @@ private:
 };
 } // namespace
 
-Archive::Archive(const std::string &path) {
+Archive::Archive(const std::string &path, uint64_t maxUnpacked)
+    : maxUnpacked(maxUnpacked) {
   auto opened = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!opened)
@@ -88,8 +89,17 @@ llvm::StringRef Archive::bytes(const std::string &record) {
     return *stored;
   at::DataPtr &copy = copies[record];
   size_t size = streamReader->getRecordSize(record);
-  if (!copy)
+  if (!copy) {
+    if (size > maxUnpacked - unpacked)
+      throw ArchiveError(
+          "'" + record + "' takes " + std::to_string(size >> 20) +
+          " MB when it is unpacked, and compressed records may take " +
+          std::to_string(maxUnpacked >> 20) +
+          " MB together: raise --max-unpacked, or save the archive with "
+          "PyTorch, which compresses nothing");
+    unpacked += size;
     copy = std::get<0>(streamReader->getRecord(record));
+  }
   return {static_cast<const char *>(copy.get()), size};
 }
 

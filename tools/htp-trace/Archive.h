@@ -33,8 +33,13 @@ std::string shortMessage(llvm::StringRef message);
 
 class Archive {
 public:
+  /// What compressed records may take in memory together. PyTorch compresses
+  /// none; a small file could promise any amount.
+  static constexpr uint64_t kMaxUnpacked = uint64_t(1) << 30;
+
   /// Throws ArchiveError where `path` is no zip file of PyTorch's.
-  explicit Archive(const std::string &path);
+  explicit Archive(const std::string &path,
+                   uint64_t maxUnpacked = kMaxUnpacked);
 
   caffe2::serialize::PyTorchStreamReader &reader() { return *streamReader; }
   bool has(const std::string &record) {
@@ -61,6 +66,7 @@ private:
   std::shared_ptr<caffe2::serialize::PyTorchStreamReader> streamReader;
   /// Records that are compressed and had to be copied.
   std::unordered_map<std::string, at::DataPtr> copies;
+  uint64_t unpacked = 0, maxUnpacked;
 };
 
 /// A parameter with the fingerprints of its contents, if `hash` is set and

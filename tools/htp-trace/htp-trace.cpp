@@ -27,9 +27,15 @@ static cl::opt<bool>
     noHash("no-hash", cl::desc("leave out the fingerprints of parameters"),
            cl::cat(category));
 
+static cl::opt<uint64_t> maxUnpacked(
+    "max-unpacked", cl::init(Archive::kMaxUnpacked >> 20),
+    cl::desc("what compressed records may take together (PyTorch compresses "
+             "none)"),
+    cl::value_desc("MB"), cl::cat(category));
+
 /// Tells the kinds of archives apart by what they hold.
 static Trace readTrace(const std::string &path) {
-  Archive archive(path);
+  Archive archive(path, maxUnpacked << 20);
   if (isExportArchive(archive))
     return traceExport(archive, !noHash);
   if (archive.has("constants.pkl") && archive.has("data.pkl"))
