@@ -11,6 +11,7 @@
 #include <cstring>
 #include <random>
 
+using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
@@ -134,26 +135,35 @@ private:
     }
   }
 
-  /// One like it from elsewhere in the model, or an empty one.
-  void fill(Message &message) {
+  /// A copy of one from elsewhere in the model, or null.
+  std::unique_ptr<Message> copyOfOne(const Descriptor *kind) {
     std::vector<const Message *> alike;
     for (const Message *other : messages)
-      if (other->GetDescriptor() == message.GetDescriptor() &&
-          other != &message && other->ByteSizeLong() < 4096)
+      if (other->GetDescriptor() == kind && other->ByteSizeLong() < 4096)
         alike.push_back(other);
-    if (!alike.empty()) {
-      std::unique_ptr<Message> copy(message.New());
-      copy->CopyFrom(*alike[pick(alike.size())]);
-      message.CopyFrom(*copy);
-    }
+    if (alike.empty())
+      return nullptr;
+    const Message &chosen = *alike[pick(alike.size())];
+    std::unique_ptr<Message> copy(chosen.New());
+    copy->CopyFrom(chosen);
+    return copy;
+  }
+
+  void setMessage(Message &message, const FieldDescriptor &field, bool append) {
+    // First: setting a field may free another of the same oneof.
+    std::unique_ptr<Message> copy = copyOfOne(field.message_type());
+    const Reflection &r = *message.GetReflection();
+    Message &target = append ? *r.AddMessage(&message, &field)
+                             : *r.MutableMessage(&message, &field);
+    if (copy)
+      target.CopyFrom(*copy);
   }
 
   void set(Message &message, const FieldDescriptor &field, bool append) {
     const Reflection &r = *message.GetReflection();
     switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return fill(append ? *r.AddMessage(&message, &field)
-                         : *r.MutableMessage(&message, &field));
+      return setMessage(message, field, append);
     case FieldDescriptor::CPPTYPE_STRING:
       return append ? r.AddString(&message, &field, text())
                     : r.SetString(&message, &field, text());

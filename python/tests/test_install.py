@@ -77,4 +77,4 @@ def test_before_make_setup(tmp_path):
     assert ended.returncode != 0
     shown = " ".join((ended.stdout + ended.stderr).split())
     assert "HTP is built with what is not here: LibTorch" in shown
-    assert "Run 'make setup' in" in shown and "then 'pip install .' again" in shown
+    assert "Run 'make setup' in" in shown and "then 'pip install .' there" in shown
