@@ -6,6 +6,7 @@
 Parts:
     copy      a pass through htp-opt, beside cp and Python's onnx
     trace     htp-trace on BERT-base, beside loading LibTorch
+    sketch    what recognising weights by sketches adds to htp-trace and to tagging, beside cp
     tag       --htp-tag with a trace, between import and export, as the model grows
     outline   --htp-outline, the same
     json      DAG and metadata JSON, beside the import
@@ -160,6 +161,66 @@ def bench_trace(bench):
     return figures
 
 
+def sketch_trace(bench, folder, target):
+    """What htp-trace adds for contents, fingerprints and sketches together: no option leaves out one of them."""
+    figures = []
+    for archive in (folder / "bert.pt", folder / "bert.pt2"):
+        copy = target.with_suffix(archive.suffix)
+        command = [bench.htp_trace, archive, "-o", target]
+        runs = compare(
+            {"cp": ["cp", archive, copy], "with": command, "without": [*command, "--no-hash"]},
+            bench.rounds,
+            lambda: subprocess.run(["sync"], check=True),
+        )
+        copy.unlink()
+        more, cp = runs["with"].cpu - runs["without"].cpu, runs["cp"].cpu
+        name = f"contents of BERT-base {archive.suffix} in htp-trace"
+        note = "fingerprints and sketches, beside --no-hash; the limit is cp's"
+        figures.append(Figure(f"{name}: time", more, cp, "s", note))
+    return figures
+
+
+def sketch_tag(bench, folder, target):
+    """Tagging a model of which no weight equals a parameter, with a trace that has sketches and without them."""
+    model = bench.make("rounded", bench.folder / "rounded") / "model.onnx"
+    size = model.stat().st_size
+    execute([bench.htp_trace, folder / "bert.pt", "-o", target])
+    trace, bare = json.loads(target.read_text()), target.with_name("bare.json")
+    for module in trace["modules"]:
+        for parameter in module["parameters"]:
+            parameter.pop("sketch", None)
+    bare.write_text(json.dumps(trace))
+    copy, metadata = target.with_name("copy.onnx"), target.with_name("ops.json")
+    command = [bench.htp_opt, model, f"--op-metadata={metadata}", "-o="]
+    runs = compare(
+        {
+            "cp": ["cp", model, copy],
+            "with": [*command, f"--htp-tag=trace={target}"],
+            "without": [*command, f"--htp-tag=trace={bare} force"],
+        },
+        bench.rounds,
+        lambda: subprocess.run(["sync"], check=True),
+    )
+    copy.unlink()
+    execute([*command, f"--htp-tag=trace={target}"])
+    (fit,) = json.loads(metadata.read_text())["statistics"]["fit"]
+    found = f"{fit['sketches_recognised']} of {fit['sketches_compared']} weights recognised"
+    ours, bare_run = runs["with"], runs["without"]
+    name = f"sketches of {size / MB:.0f} MB in tagging"
+    more = (ours.memory - bare_run.memory) / size
+    beside = f"{found}; {bare_run.cpu:.2f} s without; the limit is cp's"
+    return [
+        Figure(f"{name}: time", ours.cpu - bare_run.cpu, runs["cp"].cpu, "s", beside),
+        Figure(f"{name}: memory", more, 0.1, "x size", f"{bare_run.memory / size:.2f} x without"),
+    ]
+
+
+def bench_sketch(bench):
+    folder = bench.make("bert", bench.folder / "bert")
+    target = folder / "sketched.json"
+    return sketch_trace(bench, folder, target) + sketch_tag(bench, folder, target)
+
+
 # --------------------------------------------------------------------------------------------------
 # Passes, as the model grows
 # --------------------------------------------------------------------------------------------------
@@ -276,6 +337,7 @@ def bench_json(bench):
 PARTS = {
     "copy": bench_copy,
     "trace": bench_trace,
+    "sketch": bench_sketch,
     "tag": bench_tag,
     "outline": bench_outline,
     "json": bench_json,

@@ -98,6 +98,7 @@ def four_bit(source: Path, target: Path, form: str) -> bool:
     stored = any(t.data_type in small for t in made.graph.initializer)
     if not stored and not any(n.op_type == "MatMulNBits" for n in made.graph.node):
         return False
+    onnx.checker.check_model(made)  # where two products share a weight, it may define a value twice
     onnx.save(made, target)
     return True
 
