@@ -115,11 +115,13 @@ ProgramFit::Verdict ProgramFit::verdict() const {
                     !isQuantized && byParameter < kHalf && bySize < kHalf;
   if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
     return Verdict::Other;
-  // Nothing that could be compared is the program's: the same architecture,
-  // perhaps, and other weights.
+  // Hardly anything that could be compared is the program's: the same
+  // architecture, perhaps, and other weights. Tables (of angles, of masks) are
+  // equal in all models of an architecture; where the weights are the program's
+  // and sketches know none of them, nearly all others are equal.
   bool otherWeights = sketched >= kEnough &&
                       share(recognised, sketched) < kSameContents &&
-                      (!compared || share(equal, compared) < kSameContents);
+                      (!compared || share(equal, compared) < kHalf);
   if (otherContents || otherSizes || otherWeights)
     return Verdict::Doubtful;
   if (byParameter < kHalf && byName < kHalf && bySize < kOwnSizes)
