@@ -162,21 +162,24 @@ def bench_trace(bench):
 
 
 def sketch_trace(bench, folder, target):
-    """What htp-trace adds for contents, fingerprints and sketches together: no option leaves out one of them."""
     figures = []
     for archive in (folder / "bert.pt", folder / "bert.pt2"):
         copy = target.with_suffix(archive.suffix)
         command = [bench.htp_trace, archive, "-o", target]
         runs = compare(
-            {"cp": ["cp", archive, copy], "with": command, "without": [*command, "--no-hash"]},
+            {"cp": ["cp", archive, copy], "with": command, "without": [*command, "--no-sketch"]},
             bench.rounds,
             lambda: subprocess.run(["sync"], check=True),
         )
         copy.unlink()
-        more, cp = runs["with"].cpu - runs["without"].cpu, runs["cp"].cpu
-        name = f"contents of BERT-base {archive.suffix} in htp-trace"
-        note = "fingerprints and sketches, beside --no-hash; the limit is cp's"
-        figures.append(Figure(f"{name}: time", more, cp, "s", note))
+        size, ours, bare = archive.stat().st_size, runs["with"], runs["without"]
+        name = f"sketches of BERT-base {archive.suffix} ({size / MB:.0f} MB) in htp-trace"
+        beside = f"{bare.cpu:.2f} s with --no-sketch; the limit is cp's"
+        more = (ours.memory - bare.memory) / size
+        figures += [
+            Figure(f"{name}: time", ours.cpu - bare.cpu, runs["cp"].cpu, "s", beside),
+            Figure(f"{name}: memory", more, 0.1, "x size", f"{bare.memory / size:.2f} x without"),
+        ]
     return figures
 
 

@@ -301,7 +301,7 @@ static std::nullptr_t refuse(std::string *why, const char *format,
 }
 
 static std::string textOf(ArrayRef<int64_t> shape) {
-  return llvm::formatv("{0:$[ x ]}", llvm::make_range(shape)).str();
+  return llvm::formatv("{0:$[ x ]}", llvm::iterator_range(shape)).str();
 }
 
 /// The shape that scales have, of one for each block along an axis.
@@ -322,9 +322,6 @@ WeightReader::dequantized(StoredTensor tensor, StoredTensor scales,
   if (block < 0)
     return refuse(why, "blocks of {0} elements", block);
   int64_t rank = tensor.shape.size(), count = scales.elements();
-  if (zeroPoints && zeroPoints->elements() != count)
-    return refuse(why, "{0} zero points, expected one for each of {1} scales",
-                  zeroPoints->elements(), count);
   if (count == 1) {
     axis = block = 0;
   } else {
@@ -342,6 +339,9 @@ WeightReader::dequantized(StoredTensor tensor, StoredTensor scales,
         return refuse(why, "scales of shape {0}, expected {1}",
                       textOf(scales.shape), textOf(expected));
   }
+  if (zeroPoints && zeroPoints->elements() != count)
+    return refuse(why, "{0} zero points, expected one for each of {1} scales",
+                  zeroPoints->elements(), count);
   return std::make_unique<DequantizedReader>(
       std::move(tensor), allOf(scales),
       zeroPoints ? allOf(*zeroPoints) : std::vector<float>(), axis, block);

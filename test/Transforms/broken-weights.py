@@ -42,29 +42,49 @@ def model_with(store, **hurt):
     return model_of(nodes, tensors)
 
 
-def check(name, model, recognised):
-    """`recognised`: whether the sketch of the hurt weight is still that of its parameter."""
-    source, target = FOLDER / f"{name}.onnx", FOLDER / f"{name}.json"
-    source.write_bytes(model.SerializeToString())
-    command = [PROGRAM, source, f"--htp-tag=trace={FOLDER / 'trace.json'}"]
-    done = subprocess.run(
-        [*command, f"--op-metadata={target}", "-o="], capture_output=True, text=True
-    )
+def tagged(source, given):
+    """Exit code, messages, and what was found: by node its module, by initializer its parameter."""
+    facts, target = source.with_suffix(".json"), source.with_suffix(".tagged.onnx")
+    command = [PROGRAM, source, f"--htp-tag={given}", f"--op-metadata={facts}", "-o", target]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode in (0, 1), f"{source.name}: {done.returncode} {done.stderr}"
     messages = [x for x in done.stderr.splitlines() if "error: " in x or "warning: " in x]
     said = [x.split("error: ")[-1].split("warning: ")[-1] for x in messages]
-    print(f"{name}: exit code {done.returncode}", *said, sep="\n  ")
-    if done.returncode:
-        assert done.returncode == 1, f"{name}: {done.stderr}"
+    found = {} if done.returncode else json.loads(facts.read_text())
+    return done.returncode, said, found
+
+
+def parameters(found):
+    """Of stored weights. No node and no initializer is another layer's, whatever is broken."""
+    for node in found["nodes"].values():
+        layer = max(int(name[1:]) for name in node["outputs"])
+        layer -= node["outputs"][0].startswith("y")  # y1 is what layer0 makes
+        assert node["scope"] in ("", f"layer{layer}"), node
+    known = {}
+    for name, tensor in found["initializers"].items():
+        parameter = tensor.get("parameter")
+        assert parameter in (None, f"layer{name[1:]}.weight"), f"{name} is {parameter}"
+        if name[0] in "qw":
+            known[int(name[1:])] = parameter
+    return known
+
+
+def check(name, model, recognised):
+    """`recognised`: whether the sketch of the hurt weight is still that of its parameter."""
+    source = FOLDER / f"{name}.onnx"
+    source.write_bytes(model.SerializeToString())
+    code, said, found = tagged(source, f"trace={FOLDER / 'trace.json'}")
+    print(f"{name}: exit code {code}", *said, sep="\n  ")
+    if code:
         return
-    facts = json.loads(target.read_text())
-    for key, tensor in facts["initializers"].items():
-        if parameter := tensor.get("parameter"):
-            assert parameter == f"layer{key[1:]}.weight", f"{name}: {key} is {parameter}"
-        if key in (f"q{HURT}", f"w{HURT}"):
-            recognised_now = bool(parameter)
-        elif key[0] in "qw":
-            assert parameter, f"{name}: {key} is as it was"
-    assert recognised_now == recognised, f"{name}: {recognised_now}"
+    known = parameters(found)
+    assert bool(known.pop(HURT)) == recognised, name
+    assert all(known.values()), f"{name}: the others are as they were: {known}"
+    # And as a reference of what was not hurt.
+    whole = FOLDER / f"whole-{name.split('-')[name.startswith('whole-')]}.onnx"
+    code, said, found = tagged(whole, f"reference={FOLDER / name}.tagged.onnx")
+    assert not code, f"{name} as a reference: {said}"
+    parameters(found)
 
 
 def main():
@@ -87,8 +107,8 @@ def main():
     ):
         check(f"plain-{title}", model_with(plain, weight=weight), recognised)
     scale = np.full(rows, np.nan, np.float32)
-    check("scales-nan", model_with(eight_bits, scales=scale), False)
-    check("scales-zero", model_with(eight_bits, scales=scale * 0 + 0), False)
+    check("eight_bits-scales-nan", model_with(eight_bits, scales=scale), False)
+    check("eight_bits-scales-zero", model_with(eight_bits, scales=np.zeros_like(scale)), False)
 
     for title, hurt in (
         ("scales-few", dict(scales=np.ones(rows - 1, np.float32))),
@@ -96,7 +116,7 @@ def main():
         ("scales-none", dict(scales=np.ones(0, np.float32))),
         ("zeros-few", dict(zeros=np.zeros(rows - 1, np.int8))),
     ):
-        check(f"eight-{title}", model_with(eight_bits, **hurt), False)
+        check(f"eight_bits-{title}", model_with(eight_bits, **hurt), False)
 
     data = four_bits(other)[0]
     for title, hurt in (
@@ -108,7 +128,7 @@ def main():
         ("bits-0", dict(bits=0)),
         ("block-0", dict(block_size=0)),
     ):
-        check(f"four-{title}", model_with(packed, **hurt), False)
+        check(f"packed-{title}", model_with(packed, **hurt), False)
     for title, hurt in (("bits-0", dict(bits=0)), ("block-0", dict(block_size=0))):
         check(f"table-{title}", model_with(table, **hurt), False)
 
@@ -124,3 +144,45 @@ def main():
 
 
 main()
+
+# CHECK:      whole-plain: exit code 0
+# CHECK-NEXT: whole-eight_bits: exit code 0
+# CHECK-NEXT: whole-packed: exit code 0
+# CHECK-NEXT: whole-table: exit code 0
+# CHECK-NEXT: plain-nan: exit code 0
+# CHECK-NEXT: plain-infinity: exit code 0
+# CHECK-NEXT: plain-one-nan: exit code 0
+# CHECK-NEXT: plain-equal: exit code 0
+# CHECK-NEXT: plain-zero: exit code 0
+# CHECK-NEXT: eight_bits-scales-nan: exit code 0
+# CHECK-NEXT: eight_bits-scales-zero: exit code 0
+# CHECK-NEXT: eight_bits-scales-few: exit code 0
+# CHECK-NEXT: at "DequantizeLinear#6": quantized weights that cannot be read: 63 scales, expected 1 or 64
+# CHECK-NEXT: eight_bits-scales-many: exit code 0
+# CHECK-NEXT: : 128 scales, expected 1 or 64
+# CHECK-NEXT: eight_bits-scales-none: exit code 0
+# CHECK-NEXT: : 0 scales, expected 1 or 64
+# CHECK-NEXT: eight_bits-zeros-few: exit code 0
+# CHECK-NEXT: : 63 zero points, expected one for each of 64 scales
+# CHECK-NEXT: packed-short: exit code 0
+# CHECK-NEXT: at "MatMulNBits#3": quantized weights that cannot be read: 1024 bytes of packed weights, expected 2048
+# CHECK-NEXT: packed-scales-few: exit code 0
+# CHECK-NEXT: : 64 scales, expected 128
+# CHECK-NEXT: packed-zeros-few: exit code 0
+# CHECK-NEXT: : zero points of shape 63, expected them for 128 blocks
+# CHECK-NEXT: packed-huge: exit code 0
+# CHECK-NEXT: : weights of 4611686018427387904 x 4611686018427387904 elements
+# CHECK-NEXT: packed-negative: exit code 0
+# CHECK-NEXT: : weights of -1 x 64 elements
+# CHECK-NEXT: packed-bits-0: exit code 0
+# CHECK-NEXT: : blocks of 32 elements of 0 bits
+# CHECK-NEXT: packed-block-0: exit code 0
+# CHECK-NEXT: : blocks of 0 elements of 4 bits
+# CHECK-NEXT: table-bits-0: exit code 0
+# CHECK-NEXT: : elements of 0 bits
+# CHECK-NEXT: table-block-0: exit code 0
+# CHECK-NEXT: : blocks of 0 elements of 4 bits
+# CHECK-NEXT: data-gone: exit code 1
+# CHECK-NEXT: tensor 'w3': external data 'gone.data' cannot be opened
+# CHECK-NEXT: data-short: exit code 1
+# CHECK-NEXT: tensor 'w3': external data 'gone.data' is too short: it has 16380 bytes, the tensor needs 16384

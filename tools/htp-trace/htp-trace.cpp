@@ -24,12 +24,19 @@ static cl::opt<std::string> output("o", cl::init("-"),
                                    cl::desc("where to write trace.json"),
                                    cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool>
-    noHash("no-hash", cl::desc("leave out the fingerprints of parameters"),
+    noHash("no-hash",
+           cl::desc("leave out the fingerprints and sketches of parameters"),
            cl::cat(category));
+static cl::opt<bool>
+    noSketch("no-sketch",
+             cl::desc("leave out their sketches, without which they are not "
+                      "recognised once they are rounded or quantized"),
+             cl::cat(category));
 
 /// Tells the kinds of archives apart by what they hold.
 static Trace readTrace(const std::string &path) {
   Archive archive(path);
+  archive.sketches = !noSketch;
   if (isExportArchive(archive))
     return traceExport(archive, !noHash);
   if (archive.has("constants.pkl") && archive.has("data.pkl"))

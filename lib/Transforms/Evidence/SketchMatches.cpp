@@ -171,7 +171,7 @@ blocksOfTable(Operation *op, StoredTensor data, std::string &why) {
   packing.bits = bitsOf(data.type) == 8 ? bits : bitsOf(data.type);
   packing.columns = data.shape[1] * bitsOf(data.type) / packing.bits;
   packing.block = integerAttribute(op, "block_size", 128);
-  if (packing.block <= 0 || packing.columns % packing.block)
+  if (packing.block > 0 && packing.columns % packing.block)
     return nullptr;
   return WeightReader::packed(packing, std::move(data), *how.scales, how.zeros,
                               &why);
