@@ -4,7 +4,7 @@
     models.py embedded FILE           438 MB of weights inside, as large as BERT-base
     models.py external FILE           8 GiB of external data beside it (a sparse file)
     models.py bert FOLDER             BERT-base as a traced and as an exported archive
-    models.py rounded FOLDER          the same as ONNX without names, every weight rounded: only sketches know it
+    models.py rounded FOLDER          the same as ONNX without names, as it is and rounded, which only sketches know
     models.py layers FOLDER NODES     about NODES nodes in layers of attention, and their trace
     models.py named FOLDER NODES      the same, with the scopes of an exporter in its names
     models.py untrained FOLDER NODES  without names; the layers have biases, all of them zero
@@ -91,7 +91,7 @@ def bert(folder):
 
 
 def rounded(folder):
-    """The weights of `bert` as float16 has them, in float32: as many bytes, and no contents that are equal."""
+    """exact.onnx, and model.onnx with the weights as float16 has them, in float32: as many bytes, no contents equal."""
     import numpy
     import onnx
     import torch
@@ -101,13 +101,9 @@ def rounded(folder):
     ids = torch.ones(1, 16, dtype=torch.int64)
     torch.onnx.export(traced, (ids,), str(folder / "model.onnx"), dynamo=False)
     model = onnx.load(folder / "model.onnx")
-    names = {}
-    for number, tensor in enumerate(model.graph.initializer):
-        names[tensor.name] = f"t{number}"
-        array = numpy_helper.to_array(tensor)
-        if array.dtype == numpy.float32:
-            array = array.astype(numpy.float16).astype(numpy.float32)
-        tensor.CopyFrom(numpy_helper.from_array(array, names[tensor.name]))
+    names = {tensor.name: f"t{n}" for n, tensor in enumerate(model.graph.initializer)}
+    for tensor in model.graph.initializer:
+        tensor.name = names[tensor.name]
     for number, node in enumerate(model.graph.node):
         node.name = f"n{number}"
         for place, name in enumerate(node.input):
@@ -117,6 +113,12 @@ def rounded(folder):
     for output in model.graph.output:
         output.name = names[output.name]
     del model.graph.value_info[:]
+    onnx.save(model, folder / "exact.onnx")
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor)
+        if array.dtype == numpy.float32:
+            array = array.astype(numpy.float16).astype(numpy.float32)
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
     onnx.save(model, folder / "model.onnx")
 
 
