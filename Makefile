@@ -60,9 +60,11 @@ eval: build ## Field models, the corpus and the held-out set, wrong traces, bugs
 	@mkdir -p $(BUILD)/evaluation; status=0; \
 	  $(PYTHON) evaluation/field_check.py --jobs $(JOBS) --keep $(BUILD)/evaluation/field --json $(BUILD)/evaluation/field.jsonl --report $(BUILD)/evaluation/field.md || status=1; \
 	  $(PYTHON) evaluation/deployed_check.py --bin $(BUILD)/bin --work $(BUILD)/evaluation/deployed --jobs $(JOBS) --json $(BUILD)/evaluation/deployed.jsonl || status=1; \
+	  $(PYTHON) evaluation/deployed_check.py --untrained --bin $(BUILD)/bin --work $(BUILD)/evaluation/deployed-untrained --jobs $(JOBS) || status=1; \
 	  $(PYTHON) evaluation/evaluate.py --bin $(BUILD)/bin --work $(BUILD)/evaluation --jobs $(JOBS) --field $(BUILD)/evaluation/field.jsonl --deployed $(BUILD)/evaluation/deployed.jsonl || status=1; \
 	  $(PYTHON) evaluation/diff_check.py --json $(BUILD)/evaluation/diff.jsonl || status=1; \
 	  $(PYTHON) evaluation/wrong_pairs.py $(BUILD)/evaluation/corpus --bin $(BUILD)/bin --work $(BUILD)/evaluation/wrong-pairs --jobs $(JOBS) || status=1; \
+	  $(PYTHON) evaluation/twins.py --corpus $(BUILD)/evaluation/corpus --bin $(BUILD)/bin --work $(BUILD)/evaluation/twins --jobs $(JOBS) || status=1; \
 	  exit $$status
 
 fit: build ## Count how often answers on each ground are right, over what `make eval` made; writes the confidences

@@ -4,6 +4,7 @@
     models.py embedded FILE           438 MB of weights inside, as large as BERT-base
     models.py external FILE           8 GiB of external data beside it (a sparse file)
     models.py bert FOLDER             BERT-base as a traced and as an exported archive
+    models.py rounded FOLDER          the same as ONNX without names, as it is and rounded, which only sketches know
     models.py layers FOLDER NODES     about NODES nodes in layers of attention, and their trace
     models.py named FOLDER NODES      the same, with the scopes of an exporter in its names
     models.py untrained FOLDER NODES  without names; the layers have biases, all of them zero
@@ -87,6 +88,38 @@ def bert(folder):
     with torch.no_grad():
         torch.jit.trace(model, (ids,), strict=False).save(str(folder / "bert.pt"))
         torch.export.save(torch.export.export(model, (ids,)), str(folder / "bert.pt2"))
+
+
+def rounded(folder):
+    """exact.onnx, and model.onnx with the weights as float16 has them, in float32: as many bytes, no contents equal."""
+    import numpy
+    import onnx
+    import torch
+    from onnx import numpy_helper
+
+    traced = torch.jit.load(str(folder.parent / "bert/bert.pt"))
+    ids = torch.ones(1, 16, dtype=torch.int64)
+    torch.onnx.export(traced, (ids,), str(folder / "model.onnx"), dynamo=False)
+    model = onnx.load(folder / "model.onnx")
+    names = {tensor.name: f"t{n}" for n, tensor in enumerate(model.graph.initializer)}
+    for tensor in model.graph.initializer:
+        tensor.name = names[tensor.name]
+    for number, node in enumerate(model.graph.node):
+        node.name = f"n{number}"
+        for place, name in enumerate(node.input):
+            node.input[place] = names.get(name, name)
+        for place, name in enumerate(node.output):
+            names[name] = node.output[place] = f"v{number}.{place}"
+    for output in model.graph.output:
+        output.name = names[output.name]
+    del model.graph.value_info[:]
+    onnx.save(model, folder / "exact.onnx")
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor)
+        if array.dtype == numpy.float32:
+            array = array.astype(numpy.float16).astype(numpy.float32)
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    onnx.save(model, folder / "model.onnx")
 
 
 def fingerprint(array):
@@ -237,14 +270,15 @@ class Untrained(Layers):
 
 def main(kind, path, nodes="0"):
     path = pathlib.Path(path)
-    if kind in ("layers", "named", "untrained", "bert"):
+    if kind in ("layers", "named", "untrained", "bert", "rounded"):
         path.mkdir(parents=True, exist_ok=True)
     if kind in ("layers", "named"):
         Layers(int(nodes), names=kind == "named").write(path)
     elif kind == "untrained":
         Untrained(int(nodes) * 12 // 17, names=False).write(path)
     else:
-        {"embedded": embedded, "external": external, "bert": bert}[kind](path)
+        makers = {"embedded": embedded, "external": external, "bert": bert, "rounded": rounded}
+        makers[kind](path)
 
 
 if __name__ == "__main__":

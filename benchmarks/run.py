@@ -6,6 +6,7 @@
 Parts:
     copy      a pass through htp-opt, beside cp and Python's onnx
     trace     htp-trace on BERT-base, beside loading LibTorch
+    sketch    what recognising weights by sketches adds to htp-trace and to tagging, beside cp
     tag       --htp-tag with a trace, between import and export, as the model grows
     outline   --htp-outline, the same
     json      DAG and metadata JSON, beside the import
@@ -160,6 +161,64 @@ def bench_trace(bench):
     return figures
 
 
+def sketch_trace(bench, folder, target):
+    figures = []
+    for archive in (folder / "bert.pt", folder / "bert.pt2"):
+        copy = target.with_suffix(archive.suffix)
+        command = [bench.htp_trace, archive, "-o", target]
+        runs = compare(
+            {"cp": ["cp", archive, copy], "with": command, "without": [*command, "--no-sketch"]},
+            bench.rounds,
+            lambda: subprocess.run(["sync"], check=True),
+        )
+        copy.unlink()
+        size, ours, bare = archive.stat().st_size, runs["with"], runs["without"]
+        name = f"sketches of BERT-base {archive.suffix} ({size / MB:.0f} MB) in htp-trace"
+        beside = f"{bare.cpu:.2f} s with --no-sketch; the limit is cp's"
+        more = (ours.memory - bare.memory) / size
+        figures += [
+            Figure(f"{name}: time", ours.cpu - bare.cpu, runs["cp"].cpu, "s", beside),
+            Figure(f"{name}: memory", more, 0.1, "x size", f"{bare.memory / size:.2f} x without"),
+        ]
+    return figures
+
+
+def sketch_tag(bench, folder, target):
+    """Tagging a model whose weights are the trace's by their sketches alone, and one that has them as they are: of
+    that one no sketch is made."""
+    rounded = bench.make("rounded", bench.folder / "rounded")
+    execute([bench.htp_trace, folder / "bert.pt", "-o", target])
+    copy, metadata = target.with_name("copy.onnx"), target.with_name("ops.json")
+
+    def tag(name):
+        trace = f"--htp-tag=trace={target}"
+        return [bench.htp_opt, rounded / name, trace, f"--op-metadata={metadata}", "-o="]
+
+    model = rounded / "model.onnx"
+    runs = compare(
+        {"cp": ["cp", model, copy], "exact": tag("exact.onnx"), "rounded": tag("model.onnx")},
+        bench.rounds,
+        lambda: subprocess.run(["sync"], check=True),
+    )
+    copy.unlink()
+    (fit,) = json.loads(metadata.read_text())["statistics"]["fit"]
+    size, ours, exact = model.stat().st_size, runs["rounded"], runs["exact"]
+    found = f"{fit['sketches_recognised']} of {fit['sketches_compared']} weights recognised"
+    beside = f"{found}; {exact.cpu:.2f} s where contents are equal; the limit is cp's"
+    name = f"sketches of {size / MB:.0f} MB in tagging"
+    more = (ours.memory - exact.memory) / size
+    return [
+        Figure(f"{name}: time", ours.cpu - exact.cpu, runs["cp"].cpu, "s", beside),
+        Figure(f"{name}: memory", more, 0.1, "x size", f"{exact.memory / size:.2f} x without"),
+    ]
+
+
+def bench_sketch(bench):
+    folder = bench.make("bert", bench.folder / "bert")
+    target = folder / "sketched.json"
+    return sketch_trace(bench, folder, target) + sketch_tag(bench, folder, target)
+
+
 # --------------------------------------------------------------------------------------------------
 # Passes, as the model grows
 # --------------------------------------------------------------------------------------------------
@@ -276,6 +335,7 @@ def bench_json(bench):
 PARTS = {
     "copy": bench_copy,
     "trace": bench_trace,
+    "sketch": bench_sketch,
     "tag": bench_tag,
     "outline": bench_outline,
     "json": bench_json,

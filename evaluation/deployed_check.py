@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tag what people deploy, with names and without, and score it.
 
-    deployed_check.py [--work build/evaluation/deployed] [--models NAME ...] [--forms NAME ...] [--json FILE]
+    deployed_check.py [--work build/evaluation/deployed] [--models NAME ...] [--forms NAME ...] [--json FILE] [--untrained]
 
-A handful of architectures with parameters that are all distinct is exported with both of PyTorch's exporters,
+A handful of architectures with parameters that are all distinct (--untrained: as PyTorch initialises them, norms and
+biases of all layers equal) is exported with both of PyTorch's exporters,
 made into every form of deployed/forms.py, and tagged with each of three sources: htp-trace's trace, the trace
 that htp.export writes, and the tagged export as a reference. Prints, for each form, names kept and removed,
 and source: nodes exact, nodes of other layers, files refused; and how often answers of each confidence are right.
@@ -48,20 +49,20 @@ def architectures():
 # --- making ------------------------------------------------------------------------------------
 
 
-def perturbed(name, folder):
+def exporter_of(name, folder, distinct):
     """The corpus's exporter of one architecture, for graphs of fixed sizes."""
     from export import Export
 
-    made = Export(name, *architectures()[name], str(folder), core=True)
+    made = Export(name, *architectures()[name], str(folder), core=True, distinct=distinct)
     made.variants = {}
     return made
 
 
-def export(name, folder):
+def export(name, folder, distinct):
     """Graphs with truth, and archives of one architecture."""
     from export import attempt, write_json
 
-    made = perturbed(name, folder)
+    made = exporter_of(name, folder, distinct)
     attempt(made.result, "dynamo", made.dynamo, False)
     attempt(made.result, "pt2", made.archive, False)
     made.call_positionally()
@@ -71,14 +72,14 @@ def export(name, folder):
     write_json(folder / "done.json", made.result)
 
 
-def export_with_htp(name, folder):
+def export_with_htp(name, folder, distinct):
     """The traces that htp.export writes of the same model."""
     import htp
 
     for exporter in ("dynamo", "torchscript"):
         target = folder / f"htp-{exporter}.onnx"
         target.with_suffix(".trace.json").unlink(missing_ok=True)
-        made = perturbed(name, folder)
+        made = exporter_of(name, folder, distinct)
         if exporter == "torchscript":
             made.call_positionally()
             inputs = dict(args=tuple(made.example.values()))
@@ -115,9 +116,9 @@ def make_forms(folder, wanted):
     (folder / "failed.json").write_text(json.dumps(failed, indent=1))
 
 
-def make_genai(folder):
+def make_genai(folder, distinct):
     if not (folder / "done.json").exists():
-        genai.make(folder.name, folder)
+        genai.make(folder.name, folder, distinct)
         print(folder.name, (folder / "done.json").read_text(), flush=True)
     for kept in folder.glob("dynamo.genai-*.kept.onnx"):
         bare = kept.with_name(kept.name.replace(".kept.", ".removed."))
@@ -210,7 +211,8 @@ def tag_one(job, programs):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=Path, default=ROOT / "build/bin")
-    parser.add_argument("--work", type=Path, default=ROOT / "build/evaluation/deployed")
+    parser.add_argument("--work", type=Path, help="build/evaluation/deployed[-untrained]")
+    parser.add_argument("--untrained", action="store_true", help="weights as initialised")
     parser.add_argument("--models", nargs="*", default=[*MODELS, *BUILT])
     parser.add_argument("--forms", nargs="*", default=list(forms.FORMS))
     parser.add_argument("--jobs", type=int, default=1)
@@ -220,14 +222,17 @@ def main() -> int:
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
+    distinct = not args.untrained
+    kind = "deployed" if distinct else "deployed-untrained"
+    args.work = args.work or ROOT / "build/evaluation" / kind
     folders = [args.work / name for name in args.models]
     for folder in folders:
         if folder.name in genai.architectures():
-            make_genai(folder)
+            make_genai(folder, distinct)
             continue
         if not (folder / "done.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            export(folder.name, folder)
+            export(folder.name, folder, distinct)
             print(folder.name, (folder / "done.json").read_text(), flush=True)
         make_forms(folder, args.forms)
     if args.make_only:
@@ -236,7 +241,7 @@ def main() -> int:
         if folder.name in genai.architectures():
             continue
         if args.traces or not any(folder.glob("htp-*.trace.json")):
-            export_with_htp(folder.name, folder)
+            export_with_htp(folder.name, folder, distinct)
     jobs = [
         (folder, graph, form, names, source)
         for folder in folders
@@ -257,6 +262,10 @@ def main() -> int:
         print(f"{count:4} x {text}")
     if args.json:
         args.json.write_text("".join(json.dumps(r) + "\n" for r in results))
+    if args.untrained:
+        line, holds = figures.untrained(results)
+        print(line)
+        return 0 if holds else 1
     return 0 if results else 1
 
 

@@ -96,9 +96,9 @@ def add_further(folder):
 class Export:
     """One model's exports: its graphs, traces and variants, and what came of each step."""
 
-    def __init__(self, name, build, inputs, folder, core, distinct=True):
+    def __init__(self, name, build, inputs, folder, core, distinct=True, seed=0):
         os.makedirs(folder, exist_ok=True)
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         self.model, self.example, self.folder = build().eval(), inputs(), folder
         for parameter in self.model.parameters() if distinct else ():  # no two alike
             parameter.data.add_(torch.randn_like(parameter) * 0.02)

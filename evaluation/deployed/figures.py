@@ -28,6 +28,19 @@ def table(results):
     return "\n".join(lines)
 
 
+def untrained(results):
+    """What must hold of files without names whose layers have equal norms and biases: a line, and whether it does."""
+    part = [r for r in results if r["names"] == "removed"]
+    scored, exact, wrong = (sum(r[k] for r in part) for k in ("scored", "exact", "contaminated"))
+    refused = sum(bool(r["error"]) for r in part)
+    holds = bool(scored) and exact >= 0.97 * scored and wrong * 500 <= scored and not refused
+    line = (
+        f"untrained, names removed: {exact} of {scored} nodes exact (at least 97 %), {wrong} of other layers "
+        f"(at most 1 in 500), {refused} of {len(part)} files refused (none): {'holds' if holds else 'MISSED'}"
+    )
+    return line, holds
+
+
 def calibration(results):
     bins = collections.defaultdict(lambda: [0, 0, 0.0])
     for result in results:

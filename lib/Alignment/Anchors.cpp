@@ -27,6 +27,7 @@ private:
   void indexParameters(Anchors &anchors);
   void indexNames();
   void byParameter(const Observation &observation);
+  void keepMostFrequent();
   void byName(const Observation &observation);
   void byModule(const Observation &observation, const Prior &prior);
   bool canEmit(Index state, const Observation &observation) const;
@@ -97,11 +98,14 @@ void AnchorFinder::indexNames() {
 
 void AnchorFinder::byParameter(const Observation &observation) {
   const Graph &graph = observations.graph;
+  llvm::SmallVector<Index, 4> seen;
+  unsigned several = 0;
   for (Index value : graph.nodes[observation.node].inputs) {
-    if (value < 0 || graph.values[value].constant < 0)
+    Index constant = value < 0 ? -1 : graph.values[value].constant;
+    if (constant < 0 || llvm::is_contained(seen, constant))
       continue;
-    const TensorContent &content =
-        graph.constants[graph.values[value].constant];
+    seen.push_back(constant);
+    const TensorContent &content = graph.constants[constant];
     if (content.elements < parameters.leastElements)
       continue;
     auto found = owners.find({content.values, content.elements});
@@ -110,11 +114,36 @@ void AnchorFinder::byParameter(const Observation &observation) {
                               : llvm::ArrayRef<Index>(found->second);
     if (equal.size() > size_t(parameters.mostEqual))
       continue;
+    size_t begin = hits.size();
     for (Index parameter : equal)
       for (Index t : states.readers[parameter])
         if (canEmit(t, observation))
           hits.push_back(t);
+    llvm::sort(hits.begin() + begin, hits.end());
+    hits.erase(std::unique(hits.begin() + begin, hits.end()), hits.end());
+    several += hits.size() > begin;
   }
+  if (several > 1)
+    keepMostFrequent();
+}
+
+/// A node that reads the weight of one layer and a bias that is equal in all of
+/// them is in the one that reads both.
+void AnchorFinder::keepMostFrequent() {
+  llvm::sort(hits);
+  llvm::SmallVector<Index> kept;
+  size_t most = 0;
+  for (size_t begin = 0, end; begin < hits.size(); begin = end) {
+    for (end = begin; end < hits.size() && hits[end] == hits[begin];)
+      ++end;
+    if (end - begin > most) {
+      most = end - begin;
+      kept.clear();
+    }
+    if (end - begin == most)
+      kept.push_back(hits[begin]);
+  }
+  hits = std::move(kept);
 }
 
 /// A fused node makes a value that was there before, or has a name that

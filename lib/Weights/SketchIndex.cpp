@@ -59,12 +59,25 @@ const SketchIndex::Group *SketchIndex::group(int64_t columns,
   return found == groups.end() ? nullptr : &found->second;
 }
 
-unsigned SketchIndex::seedsFor(int64_t columns) const {
+/// A parameter of few rows has many seeds. It is not looked for in a weight
+/// that has so many times its rows: all rows would be multiplied with all
+/// seeds.
+static constexpr int64_t kMostTimes = 64;
+
+unsigned SketchIndex::seedsFor(const SketchLayout &layout) const {
   unsigned seeds = 0;
-  if (const Group *same = group(columns, /*ofVectors=*/false))
+  if (const Group *same = group(layout.columns, /*ofVectors=*/false))
     for (const Entry &entry : *same)
-      seeds = std::max(seeds, entry.sketch.layout.seeds());
+      if (entry.sketch.layout.rows >= layout.rows / kMostTimes)
+        seeds = std::max(seeds, entry.sketch.layout.seeds());
   return seeds;
+}
+
+bool SketchIndex::holds(const SketchLayout &layout) const {
+  const Group *same = group(layout.columns, layout.isVector());
+  return same && llvm::any_of(*same, [&](const Entry &entry) {
+           return entry.sketch.layout.rows == layout.rows;
+         });
 }
 
 static bool isMatrix(llvm::ArrayRef<int64_t> shape) {
@@ -136,13 +149,18 @@ std::optional<SketchMatch> SketchIndex::nearest(
   return match;
 }
 
+std::optional<SketchMatch>
+SketchIndex::findSame(const RowSketch &tensor) const {
+  return nearest(tensor, 0, [&](const SketchLayout &layout) {
+    return layout.rows == tensor.rows();
+  });
+}
+
 /// The weight is one parameter, or a part of one.
 std::optional<SketchMatch>
 SketchIndex::findWhole(const RowSketch &tensor) const {
   int64_t rows = tensor.rows();
-  if (auto same = nearest(tensor, 0, [&](const SketchLayout &layout) {
-        return layout.rows == rows;
-      }))
+  if (auto same = findSame(tensor))
     return same;
   const Group *candidates = group(tensor.columns(), false);
   int64_t most = 0;
@@ -254,19 +272,30 @@ SketchIndex::find(const WeightReader &weight) const {
     return {};
   if (layout->isVector())
     return findVector(layout->columns, weight);
-  SketchRequest request;
-  request.seeds = seedsFor(layout->columns);
-  if (isMatrix(weight.shape()))
-    request.transposedSeeds = seedsFor(layout->rows);
-  MatrixSketch sketch =
-      sketchMatrix(layout->rows, layout->columns, request,
-                   [&](int64_t row, llvm::MutableArrayRef<float> values) {
-                     weight.read(row, values);
-                   });
+  SketchLayout across{layout->columns, layout->rows};
+  bool canTurn = isMatrix(weight.shape());
+  auto sketch = [&](unsigned seeds, unsigned transposedSeeds) {
+    if (!seeds && !transposedSeeds) // there is nothing to compare with
+      return MatrixSketch();
+    SketchRequest request{seeds, transposedSeeds};
+    return sketchMatrix(layout->rows, layout->columns, request,
+                        [&](int64_t row, llvm::MutableArrayRef<float> values) {
+                          weight.read(row, values);
+                        });
+  };
+  // Most weights are one parameter, as it is or transposed, which few seeds
+  // tell.
+  MatrixSketch same = sketch(holds(*layout) ? layout->seeds() : 0,
+                             canTurn && holds(across) ? across.seeds() : 0);
+  for (const std::optional<RowSketch> &one : {same.plain, same.transposed})
+    if (one)
+      if (auto match = findSame(*one))
+        return {std::move(*match)};
+  MatrixSketch all = sketch(seedsFor(*layout), canTurn ? seedsFor(across) : 0);
   SmallVector<SketchMatch, 1> found;
-  if (sketch.plain)
-    found = findIn(*sketch.plain);
-  if (found.empty() && sketch.transposed)
-    found = findIn(*sketch.transposed);
+  if (all.plain)
+    found = findIn(*all.plain);
+  if (found.empty() && all.transposed)
+    found = findIn(*all.transposed);
   return found;
 }

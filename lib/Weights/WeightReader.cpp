@@ -9,6 +9,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <array>
 #include <cmath>
@@ -290,31 +291,57 @@ std::unique_ptr<WeightReader> WeightReader::plain(StoredTensor tensor) {
   return std::make_unique<PlainReader>(std::move(tensor));
 }
 
+/// No reader, and the reason.
+template <typename... Parts>
+static std::nullptr_t refuse(std::string *why, const char *format,
+                             Parts &&...parts) {
+  if (why)
+    *why = llvm::formatv(format, std::forward<Parts>(parts)...).str();
+  return nullptr;
+}
+
+static std::string textOf(ArrayRef<int64_t> shape) {
+  return llvm::formatv("{0:$[ x ]}", llvm::iterator_range(shape)).str();
+}
+
+/// The shape that scales have, of one for each block along an axis.
+static llvm::SmallVector<int64_t, 4>
+shapeOfBlocks(ArrayRef<int64_t> shape, int64_t axis, int64_t block) {
+  llvm::SmallVector<int64_t, 4> blocks(shape);
+  blocks[axis] = blocks[axis] / block + (blocks[axis] % block != 0);
+  return blocks;
+}
+
 std::unique_ptr<WeightReader>
 WeightReader::dequantized(StoredTensor tensor, StoredTensor scales,
                           std::optional<StoredTensor> zeroPoints, int64_t axis,
-                          int64_t block) {
-  if (!tensor.isWhole() || !scales.isWhole() || block < 0 ||
-      (zeroPoints &&
-       (!zeroPoints->isWhole() || zeroPoints->elements() != scales.elements())))
-    return nullptr;
-  int64_t rank = tensor.shape.size();
-  if (axis < 0)
-    axis += rank;
-  if (scales.elements() != 1) {
-    if (axis < 0 || axis >= rank)
-      return nullptr;
-    int64_t expected = tensor.shape[axis];
-    if (block) {
-      int64_t along = tensor.shape[axis];
-      expected =
-          along ? tensor.elements() / along * ((along + block - 1) / block) : 0;
-    }
-    if (scales.elements() != expected)
-      return nullptr;
-  } else {
+                          int64_t block, std::string *why) {
+  if (!tensor.isWhole() || !scales.isWhole() ||
+      (zeroPoints && !zeroPoints->isWhole()))
+    return refuse(why, "data, scales or zero points are cut off");
+  if (block < 0)
+    return refuse(why, "blocks of {0} elements", block);
+  int64_t rank = tensor.shape.size(), count = scales.elements();
+  if (count == 1) {
     axis = block = 0;
+  } else {
+    int64_t along = axis < 0 ? axis + rank : axis;
+    if (along < 0 || along >= rank)
+      return refuse(why, "{0} scales along axis {1} of a tensor of rank {2}",
+                    count, axis, rank);
+    axis = along;
+    if (!block && count != tensor.shape[axis])
+      return refuse(why, "{0} scales, expected 1 or {1}", count,
+                    tensor.shape[axis]);
+    if (block)
+      if (auto expected = shapeOfBlocks(tensor.shape, axis, block);
+          ArrayRef<int64_t>(expected) != ArrayRef<int64_t>(scales.shape))
+        return refuse(why, "scales of shape {0}, expected {1}",
+                      textOf(scales.shape), textOf(expected));
   }
+  if (zeroPoints && zeroPoints->elements() != count)
+    return refuse(why, "{0} zero points, expected one for each of {1} scales",
+                  zeroPoints->elements(), count);
   return std::make_unique<DequantizedReader>(
       std::move(tensor), allOf(scales),
       zeroPoints ? allOf(*zeroPoints) : std::vector<float>(), axis, block);
@@ -349,25 +376,33 @@ zeroPointsOf(const WeightReader::Packing &packing, int64_t blocks,
 
 std::unique_ptr<WeightReader>
 WeightReader::packed(Packing packing, StoredTensor data, StoredTensor scales,
-                     std::optional<StoredTensor> zeroPoints) {
+                     std::optional<StoredTensor> zeroPoints, std::string *why) {
   constexpr int64_t kMost = int64_t(1) << 40; // of any size, so that products
                                               // of them are numbers
-  if (packing.rows <= 0 || packing.columns <= 0 || packing.block <= 0 ||
-      packing.rows > kMost || packing.columns > kMost ||
-      packing.block > kMost || packing.bits <= 0 || packing.bits > 8 ||
+  auto isSize = [](int64_t size) { return size > 0 && size <= kMost; };
+  if (!isSize(packing.rows) || !isSize(packing.columns))
+    return refuse(why, "weights of {0} x {1} elements", packing.rows,
+                  packing.columns);
+  if (!isSize(packing.block) || packing.bits <= 0 || packing.bits > 8 ||
       packing.block * packing.bits % 8)
-    return nullptr;
+    return refuse(why, "blocks of {0} elements of {1} bits", packing.block,
+                  packing.bits);
   int64_t blocks = (packing.columns + packing.block - 1) / packing.block, all,
           bytes;
   if (__builtin_mul_overflow(packing.rows, blocks, &all) ||
-      __builtin_mul_overflow(all, packing.block * packing.bits / 8, &bytes) ||
-      data.bytes.size() < size_t(bytes) || !scales.isWhole() ||
-      scales.elements() != all)
-    return nullptr;
+      __builtin_mul_overflow(all, packing.block * packing.bits / 8, &bytes))
+    return refuse(why, "weights of {0} x {1} elements", packing.rows,
+                  packing.columns);
+  if (data.bytes.size() < size_t(bytes))
+    return refuse(why, "{0} bytes of packed weights, expected {1}",
+                  data.bytes.size(), bytes);
+  if (!scales.isWhole() || scales.elements() != all)
+    return refuse(why, "{0} scales, expected {1}", scales.elements(), all);
   std::optional<std::vector<float>> zeros =
       zeroPointsOf(packing, blocks, zeroPoints);
   if (!zeros)
-    return nullptr;
+    return refuse(why, "zero points of shape {0}, expected them for {1} blocks",
+                  textOf(zeroPoints->shape), all);
   return std::make_unique<PackedReader>(packing, std::move(data), allOf(scales),
                                         std::move(*zeros));
 }

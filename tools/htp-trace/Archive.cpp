@@ -198,7 +198,8 @@ Parameter htp::trace::describeParameter(const std::string &name,
   parameter.hash = htp::hashBytes(bytes);
   if (auto type = htp::elementTypeFromName(parameter.dtype))
     parameter.valuesHash = htp::hashValues(bytes, *type);
-  parameter.sketch = sketchOf(parameter, bytes);
+  if (archive.sketches)
+    parameter.sketch = sketchOf(parameter, bytes);
   archive.release(bytes);
   return parameter;
 }

@@ -61,6 +61,9 @@ public:
   /// that a large model does not stay in memory while it is being hashed.
   void release(llvm::ArrayRef<char> data);
 
+  /// Whether parameters are to have sketches beside their fingerprints.
+  bool sketches = true;
+
 private:
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::shared_ptr<caffe2::serialize::PyTorchStreamReader> streamReader;

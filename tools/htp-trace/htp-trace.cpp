@@ -24,8 +24,14 @@ static cl::opt<std::string> output("o", cl::init("-"),
                                    cl::desc("where to write trace.json"),
                                    cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool>
-    noHash("no-hash", cl::desc("leave out the fingerprints of parameters"),
+    noHash("no-hash",
+           cl::desc("leave out the fingerprints and sketches of parameters"),
            cl::cat(category));
+static cl::opt<bool>
+    noSketch("no-sketch",
+             cl::desc("leave out their sketches, without which they are not "
+                      "recognised once they are rounded or quantized"),
+             cl::cat(category));
 
 static cl::opt<uint64_t> maxUnpacked(
     "max-unpacked", cl::init(Archive::kMaxUnpacked >> 20),
@@ -36,6 +42,7 @@ static cl::opt<uint64_t> maxUnpacked(
 /// Tells the kinds of archives apart by what they hold.
 static Trace readTrace(const std::string &path) {
   Archive archive(path, maxUnpacked << 20);
+  archive.sketches = !noSketch;
   if (isExportArchive(archive))
     return traceExport(archive, !noHash);
   if (archive.has("constants.pkl") && archive.has("data.pkl"))

@@ -87,7 +87,8 @@ TEST(WeightReader, Dequantizes) {
   EXPECT_EQ(row(read(blocks, std::nullopt, 1, 2), 0, 3), (Floats{1, 2, 30}));
   EXPECT_EQ(row(read(blocks, std::nullopt, 1, 2), 1, 3),
             (Floats{400, 500, 6000}));
-  EXPECT_EQ(row(read(columns, std::nullopt, 0, 2), 1, 3), (Floats{4, 50, 600}));
+  Stored<float> across{{1, 10, 100}, StoredType::Float32, {1, 3}};
+  EXPECT_EQ(row(read(across, std::nullopt, 0, 2), 1, 3), (Floats{4, 50, 600}));
 }
 
 TEST(WeightReader, ScalesOfTheWrongShapeAreAnError) {
@@ -101,6 +102,30 @@ TEST(WeightReader, ScalesOfTheWrongShapeAreAnError) {
   EXPECT_FALSE(WeightReader::dequantized(data, two, std::nullopt, 0, -1));
   EXPECT_FALSE(WeightReader::dequantized(data, fewer, std::nullopt, 1, 0));
   EXPECT_FALSE(WeightReader::dequantized(data, two, one, 0, 0));
+  // As many blocks, the other way round: these are other scales.
+  Stored<float> turned{{1, 2, 3}, StoredType::Float32, {3, 1}};
+  EXPECT_FALSE(WeightReader::dequantized(data, turned, std::nullopt, 0, 2));
+  Stored<float> across{{1, 2, 3}, StoredType::Float32, {1, 3}};
+  EXPECT_TRUE(WeightReader::dequantized(data, across, std::nullopt, 0, 2));
+}
+
+TEST(WeightReader, SaysWhatIsWrong) {
+  Stored<int8_t> data{{1, 2, 3, 4, 5, 6}, StoredType::Int8, {2, 3}};
+  Stored<float> two{{1, 2}, StoredType::Float32, {2}},
+      turned{{1, 2, 3}, StoredType::Float32, {3, 1}};
+  std::string why;
+  EXPECT_TRUE(WeightReader::dequantized(data, two, std::nullopt, 0, 0, &why));
+  EXPECT_EQ(why, "");
+  EXPECT_FALSE(WeightReader::dequantized(data, two, std::nullopt, 1, 0, &why));
+  EXPECT_EQ(why, "2 scales, expected 1 or 3");
+  EXPECT_FALSE(
+      WeightReader::dequantized(data, turned, std::nullopt, 0, 2, &why));
+  EXPECT_EQ(why, "scales of shape 3 x 1, expected 1 x 3");
+  WeightReader::Packing packing;
+  packing.rows = packing.columns = 4;
+  packing.block = 2;
+  EXPECT_FALSE(WeightReader::packed(packing, data, two, std::nullopt, &why));
+  EXPECT_EQ(why, "6 bytes of packed weights, expected 8");
 }
 
 TEST(WeightReader, ReadsPackedWeights) {

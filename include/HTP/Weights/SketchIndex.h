@@ -51,12 +51,16 @@ private:
   using Group = std::vector<Entry>;
 
   const Group *group(int64_t columns, bool vectors) const;
-  unsigned seedsFor(int64_t columns) const;
+  /// Seeds that tell what a tensor may be, hold, or be a part of.
+  unsigned seedsFor(const SketchLayout &layout) const;
+  /// Whether a parameter is laid out like this.
+  bool holds(const SketchLayout &layout) const;
   std::optional<SketchMatch>
   nearest(const RowSketch &tensor, int64_t offset,
           llvm::function_ref<bool(const SketchLayout &)> fits) const;
   llvm::SmallVector<SketchMatch, 1> findIn(const RowSketch &tensor) const;
   llvm::SmallVector<SketchMatch, 1> findParts(const RowSketch &tensor) const;
+  std::optional<SketchMatch> findSame(const RowSketch &tensor) const;
   std::optional<SketchMatch> findWhole(const RowSketch &tensor) const;
   llvm::SmallVector<SketchMatch, 1>
   findVector(int64_t columns, const WeightReader &weight) const;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace htp {
 
@@ -69,11 +70,12 @@ public:
 
   /// As DequantizeLinear reads it: `scales` has one element, one for each
   /// index of `axis`, or, with a `block`, one for each block along it; so has
-  /// `zeroPoints`, which may be missing. Nothing where shapes do not agree.
+  /// `zeroPoints`, which may be missing. Nothing where shapes do not agree:
+  /// then `why` says what was found and expected.
   static std::unique_ptr<WeightReader>
   dequantized(StoredTensor tensor, StoredTensor scales,
               std::optional<StoredTensor> zeroPoints, int64_t axis,
-              int64_t block);
+              int64_t block, std::string *why = nullptr);
 
   /// As MatMulNBits reads it: `rows` by `columns`, a row in blocks of `block`
   /// elements of `bits`, each block in whole bytes.
@@ -82,7 +84,7 @@ public:
   };
   static std::unique_ptr<WeightReader>
   packed(Packing packing, StoredTensor data, StoredTensor scales,
-         std::optional<StoredTensor> zeroPoints);
+         std::optional<StoredTensor> zeroPoints, std::string *why = nullptr);
 
 protected:
   explicit WeightReader(llvm::ArrayRef<int64_t> shape)

@@ -155,7 +155,9 @@ LogicalResult GraphExporter::exportFunction(func::FuncOp function,
     return source.attrs.getAs<StringAttr>(key);
   };
   StringAttr name = text("function_name");
-  proto.set_name(name ? name.str() : function.getSymName().str());
+  // One that came from a file without a name has none.
+  if (name || !function->hasAttr("onnx.opset_import"))
+    proto.set_name(name ? name.str() : function.getSymName().str());
   if (StringAttr domain = text("function_domain"))
     proto.set_domain(domain.str());
   if (StringAttr overload = text("function_overload"))

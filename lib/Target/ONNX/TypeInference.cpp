@@ -132,17 +132,23 @@ private:
 /// shapes: one entry for each, known or not. One that is longer is no shape.
 static constexpr int64_t kLongVector = 1 << 16;
 
-static bool isLongVector(const TypeProto &type) {
+/// Operators that take a shape as an operand have as many dimensions as that
+/// has elements: a model that claims this many is not inferred at all.
+static constexpr int64_t kLongestShape = 1 << 20;
+
+static bool isLongVector(const TypeProto &type, int64_t most = kLongVector) {
   const TypeProto::Tensor &tensor = type.tensor_type();
   bool isInteger = tensor.elem_type() == TensorProto::INT64 ||
                    tensor.elem_type() == TensorProto::INT32;
   return isInteger && tensor.shape().dim_size() == 1 &&
-         tensor.shape().dim(0).dim_value() > kLongVector;
+         tensor.shape().dim(0).dim_value() > most;
 }
 
-template <typename ValuesT> static bool anyLongVector(const ValuesT &values) {
-  return llvm::any_of(
-      values, [](const auto &value) { return isLongVector(value.type()); });
+template <typename ValuesT>
+static bool anyLongVector(const ValuesT &values, int64_t most = kLongVector) {
+  return llvm::any_of(values, [most](const auto &value) {
+    return isLongVector(value.type(), most);
+  });
 }
 
 /// Whether a tensor of a few integers holds a number that could be the length
@@ -195,6 +201,15 @@ static void infer(ModelProto &model, bool propagateData) {
 const GraphProto *htp::inferTypes(const ModelProto &model, ArrayRef<int> order,
                                   google::protobuf::Arena &arena,
                                   Location loc) {
+  const GraphProto &graph = model.graph();
+  if (anyLongVector(graph.input(), kLongestShape) ||
+      anyLongVector(graph.value_info(), kLongestShape) ||
+      anyLongVector(graph.output(), kLongestShape)) {
+    emitRemark(loc) << "types were not inferred: a vector of integers has more "
+                       "than "
+                    << kLongestShape << " elements";
+    return nullptr;
+  }
   auto *copy = google::protobuf::Arena::CreateMessage<ModelProto>(&arena);
   copy->set_ir_version(model.ir_version());
   *copy->mutable_opset_import() = model.opset_import();

@@ -40,11 +40,16 @@ std::string htp::validUTF8(StringRef text) {
 
 std::string TaggedGraph::valueName(ValueRef ref) const {
   ref = resolve(ref);
-  if (isa<NoneType>(ref.value.getType()))
+  StringRef given = getValueName(ref.value);
+  // An input that is left out, an output that nobody wants. A value whose type
+  // is not known has none, too, but it is there.
+  Operation *producer = ref.value.getDefiningOp();
+  if (isa<NoneType>(ref.value.getType()) &&
+      ((producer && isAbsentValue(producer)) ||
+       (given.empty() && ref.value.use_empty())))
     return "";
   const Frame &frame = allFrames[ref.frame];
   std::string prefix = frame.name.empty() ? "" : frame.name.str() + "/";
-  StringRef given = getValueName(ref.value);
   if (!given.empty())
     return prefix + validUTF8(given);
   if (auto result = dyn_cast<OpResult>(ref.value)) {

@@ -93,10 +93,13 @@ void ProgramFit::addSketch(const TensorContent &content, bool found) {
 /// removed prove nothing as long as something else fits. What was measured on
 /// the corpus: of a model's own trace 0.94 or more of the model's tensors have
 /// a partner of the same size, in all forms but packed ones; of another
-/// model's 0.8 or less, unless the architectures are close. Then contents tell.
+/// model's 0.8 or less, unless the architectures are close. Then contents tell:
+/// of what can be compared, in 4 bits or as exported, 0.34 or more is the
+/// program's if it is the model's own, and 0.05 or less if only the
+/// architecture is the same.
 ProgramFit::Verdict ProgramFit::verdict() const {
   constexpr double kFew = 0.25, kHalf = 0.5, kOtherSizes = 0.6,
-                   kOwnSizes = 0.85, kSameContents = 0.1;
+                   kOwnSizes = 0.85, kSameContents = 0.1, kOwnContents = 0.15;
   constexpr size_t kEnough = 4;
   if (!parameters || !nodes)
     return Verdict::Fits; // there is nothing to compare
@@ -115,11 +118,12 @@ ProgramFit::Verdict ProgramFit::verdict() const {
                     !isQuantized && byParameter < kHalf && bySize < kHalf;
   if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
     return Verdict::Other;
-  // Nothing that could be compared is the program's: the same architecture,
-  // perhaps, and other weights.
-  bool otherWeights = sketched >= kEnough &&
-                      share(recognised, sketched) < kSameContents &&
-                      (!compared || share(equal, compared) < kSameContents);
+  // Hardly anything that could be compared is the program's: the same
+  // architecture, perhaps, and other weights. Not nothing: tables (of angles,
+  // of masks) are equal in all models of an architecture.
+  bool otherWeights =
+      sketched >= kEnough &&
+      share(recognised + equal, sketched + compared) < kOwnContents;
   if (otherContents || otherSizes || otherWeights)
     return Verdict::Doubtful;
   if (byParameter < kHalf && byName < kHalf && bySize < kOwnSizes)

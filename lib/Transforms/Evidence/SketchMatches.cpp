@@ -8,6 +8,7 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace htp;
@@ -126,19 +127,19 @@ struct Quantization {
   }
 };
 
-static std::unique_ptr<WeightReader> dequantized(Operation *op,
-                                                 StoredTensor data) {
+static std::unique_ptr<WeightReader>
+dequantized(Operation *op, StoredTensor data, std::string &why) {
   Quantization how(operand(op, 1), operand(op, 2));
   if (how.isBroken)
     return nullptr;
   return WeightReader::dequantized(std::move(data), *how.scales, how.zeros,
                                    integerAttribute(op, "axis", 1),
-                                   integerAttribute(op, "block_size", 0));
+                                   integerAttribute(op, "block_size", 0), &why);
 }
 
 /// Operators on weights of a few bits say how they are packed: N rows of K.
-static std::unique_ptr<WeightReader> unpacked(Operation *op,
-                                              StoredTensor data) {
+static std::unique_ptr<WeightReader> unpacked(Operation *op, StoredTensor data,
+                                              std::string &why) {
   Quantization how(operand(op, 2), operand(op, 3));
   if (how.isBroken)
     return nullptr;
@@ -147,27 +148,33 @@ static std::unique_ptr<WeightReader> unpacked(Operation *op,
   packing.columns = integerAttribute(op, "K", 0);
   packing.bits = integerAttribute(op, "bits", 4);
   packing.block = integerAttribute(op, "block_size", 0);
-  return WeightReader::packed(packing, std::move(data), *how.scales, how.zeros);
+  return WeightReader::packed(packing, std::move(data), *how.scales, how.zeros,
+                              &why);
 }
 
 /// A table of which each row lies in blocks along its last axis.
-static std::unique_ptr<WeightReader> blocksOfTable(Operation *op,
-                                                   StoredTensor data) {
+static std::unique_ptr<WeightReader>
+blocksOfTable(Operation *op, StoredTensor data, std::string &why) {
   Quantization how(operand(op, 2), operand(op, 3));
   int64_t rank = data.shape.size(),
           axis = integerAttribute(op, "quantize_axis", 1),
           bits = integerAttribute(op, "bits", 4);
   if (how.isBroken || rank != 2 || (axis != 1 && axis != -1))
     return nullptr;
+  if (bits <= 0 || bits > 8) {
+    why = llvm::formatv("elements of {0} bits", bits);
+    return nullptr;
+  }
   // Bytes stand for several elements, elements of 4 bits for themselves.
   WeightReader::Packing packing;
   packing.rows = data.shape[0];
   packing.bits = bitsOf(data.type) == 8 ? bits : bitsOf(data.type);
   packing.columns = data.shape[1] * bitsOf(data.type) / packing.bits;
   packing.block = integerAttribute(op, "block_size", 128);
-  if (packing.block <= 0 || packing.columns % packing.block)
+  if (packing.block > 0 && packing.columns % packing.block)
     return nullptr;
-  return WeightReader::packed(packing, std::move(data), *how.scales, how.zeros);
+  return WeightReader::packed(packing, std::move(data), *how.scales, how.zeros,
+                              &why);
 }
 
 std::unique_ptr<WeightReader> htp::weightReader(Value constant) {
@@ -181,15 +188,18 @@ std::unique_ptr<WeightReader> htp::weightReader(Value constant) {
     Operation *op = use.getOwner();
     StringRef type = getOpType(op);
     unsigned number = use.getOperandNumber();
+    std::string why;
     if (type == "DequantizeLinear" && number == 0)
-      reader = dequantized(op, *data);
+      reader = dequantized(op, *data, why);
     else if (type.ends_with("NBits") && number == 1)
-      reader = unpacked(op, *data);
+      reader = unpacked(op, *data, why);
     else if (type.ends_with("BlockQuantized") && number == 0)
-      reader = blocksOfTable(op, *data);
+      reader = blocksOfTable(op, *data, why);
     else
       continue;
     isRead = true;
+    if (!why.empty())
+      op->emitWarning("quantized weights that cannot be read: ") << why;
     break;
   }
   // Operators on integers scale whole rows: that changes no sketch.

@@ -18,7 +18,8 @@ namespace htp {
 
 /// Reads the weight that `constant` stores, in the way in which the operators
 /// do that read it: through DequantizeLinear, or as an operator on packed
-/// weights unpacks it. Null where it is none, or is not whole.
+/// weights unpacks it. Null where it is none, or is not whole; where the file
+/// is wrong a warning says so.
 std::unique_ptr<WeightReader> weightReader(mlir::Value constant);
 
 /// The matches of one graph, found as they are asked for.
