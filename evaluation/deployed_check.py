@@ -58,7 +58,7 @@ def exporter_of(name, folder, distinct):
     return made
 
 
-def export(name, folder, distinct):
+def export(name, folder, distinct=True):
     """Graphs with truth, and archives of one architecture."""
     from export import attempt, write_json
 
@@ -72,7 +72,7 @@ def export(name, folder, distinct):
     write_json(folder / "done.json", made.result)
 
 
-def export_with_htp(name, folder, distinct):
+def export_with_htp(name, folder, distinct=True):
     """The traces that htp.export writes of the same model."""
     import htp
 
@@ -116,7 +116,7 @@ def make_forms(folder, wanted):
     (folder / "failed.json").write_text(json.dumps(failed, indent=1))
 
 
-def make_genai(folder, distinct):
+def make_genai(folder, distinct=True):
     if not (folder / "done.json").exists():
         genai.make(folder.name, folder, distinct)
         print(folder.name, (folder / "done.json").read_text(), flush=True)

@@ -4,6 +4,7 @@ judge.py        reads lines `MODEL OUTPUTS`, answers each with a line of JSON: {
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,9 @@ def run(model: str) -> list[np.ndarray]:
 
 
 def main() -> None:
+    # The answers alone go to standard output: ONNX and ONNX Runtime print there, too.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     import onnx
 
     for line in sys.stdin:
@@ -113,7 +117,7 @@ def main() -> None:
             answer["ran"] = True
         except Exception:
             pass
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":
