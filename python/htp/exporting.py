@@ -429,6 +429,8 @@ def summary(error: BaseException) -> str:
     """The first sentence of an error, and the first line of what caused it, without colours."""
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
+        if isinstance(cause, HTPError) and not causes[-1].__cause__:
+            break  # That of the exporter before, whose failure was being handled.
         causes.append(cause)
     outer = _first_line(error)
     if len(causes) == 1 or isinstance(error, HTPError):

@@ -217,3 +217,17 @@ def test_a_missing_program(tmp_path, monkeypatch):
     with pytest.raises(htp.MissingProgram, match="htp-onnx was not found"):
         htp.export(Fails(), (torch.ones(1),), tmp_path / "m.onnx")
     assert empty(tmp_path)
+
+
+def test_a_failure_is_not_explained_by_the_one_before():
+    """The second exporter runs while the error of the first is being handled."""
+    from htp.errors import ExportFailed
+    from htp.exporting import summary
+
+    try:
+        try:
+            raise ExportFailed("the first exporter failed") from ValueError("its own reason")
+        except ExportFailed:
+            raise RuntimeError("no such operator")  # noqa: B904
+    except RuntimeError as chained:
+        assert summary(chained) == "no such operator"
