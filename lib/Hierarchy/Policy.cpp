@@ -4,10 +4,10 @@
 #include "HTP/Hierarchy/TreeJSON.h"
 
 #include "HTP/Hierarchy/JSONReading.h"
+#include "HTP/Support/InputFile.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <map>
 
@@ -200,10 +200,10 @@ Expected<Overrides> Overrides::parse(StringRef text) {
 }
 
 template <typename T> static Expected<T> loadFile(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+  auto buffer = openInput(path);
   if (!buffer)
     return llvm::createStringError("'%s': %s", path.str().c_str(),
-                                   buffer.getError().message().c_str());
+                                   llvm::toString(buffer.takeError()).c_str());
   Expected<T> parsed = T::parse((*buffer)->getBuffer());
   if (!parsed)
     return llvm::createStringError("'%s': %s", path.str().c_str(),

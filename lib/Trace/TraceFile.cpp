@@ -4,17 +4,20 @@
 
 #include "HTP/Trace/TraceProgram.h"
 
+#include "HTP/Support/InputFile.h"
+
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Signals.h"
 
 #include <future>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -34,11 +37,27 @@ static ErrorOr<std::string> findTraceProgram() {
   return sys::findProgramByName("htp-trace");
 }
 
-/// The text of a temporary file, without the line feed at its end.
-static std::string textOf(StringRef file) {
-  auto buffer = MemoryBuffer::getFile(file);
-  return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
-}
+namespace {
+/// A file in memory that a child process writes: whatever ends this process,
+/// nothing is left of it.
+class MemoryFile {
+public:
+  MemoryFile() : fd(memfd_create("htp-trace", /*flags=*/0)) {}
+  ~MemoryFile() { ::close(fd); }
+  MemoryFile(const MemoryFile &) = delete;
+  MemoryFile &operator=(const MemoryFile &) = delete;
+
+  bool isOpen() const { return fd >= 0; }
+  /// What the child opens: it inherits the descriptor.
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
+  ErrorOr<std::unique_ptr<MemoryBuffer>> read() const {
+    return MemoryBuffer::getOpenFile(fd, "htp-trace", /*FileSize=*/-1);
+  }
+
+private:
+  int fd;
+};
+} // namespace
 
 /// Runs htp-trace on an archive and reads what it writes.
 static Expected<Trace> traceArchive(StringRef archive) {
@@ -48,29 +67,22 @@ static Expected<Trace> traceArchive(StringRef archive) {
         "an archive of PyTorch needs htp-trace, which is neither "
         "beside this program nor on PATH; run it elsewhere and "
         "give the trace.json");
-  SmallString<128> output, messages;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("htp-trace", "json", output))
-    return createStringError("no temporary file: " + code.message());
-  FileRemover removeOutput(output);
-  sys::RemoveFileOnSignal(output);
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("htp-trace", "txt", messages))
-    return createStringError("no temporary file: " + code.message());
-  FileRemover removeMessages(messages);
-  sys::RemoveFileOnSignal(messages);
-
-  std::string problem;
+  MemoryFile output, messages;
+  if (!output.isOpen() || !messages.isOpen())
+    return createStringError("no memory for what htp-trace writes: " +
+                             sys::StrError());
+  std::string problem, outputPath = output.path(), said = messages.path();
   int status = sys::ExecuteAndWait(
-      *program, {*program, archive, "-o", output}, /*Env=*/std::nullopt,
-      {std::nullopt, std::nullopt, StringRef(messages)},
+      *program, {*program, archive, "-o", "-"}, /*Env=*/std::nullopt,
+      {std::nullopt, StringRef(outputPath), StringRef(said)},
       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   if (status != 0) {
-    std::string said = textOf(messages);
-    return createStringError("htp-trace failed: " +
-                             (said.empty() ? problem : said));
+    auto text = messages.read();
+    if (text && !(*text)->getBuffer().trim().empty())
+      problem = (*text)->getBuffer().trim().str();
+    return createStringError("htp-trace failed: " + problem);
   }
-  auto buffer = MemoryBuffer::getFile(output);
+  auto buffer = output.read();
   if (!buffer)
     return createStringError("htp-trace wrote nothing: " +
                              buffer.getError().message());
@@ -78,9 +90,9 @@ static Expected<Trace> traceArchive(StringRef archive) {
 }
 
 static Expected<Trace> readTrace(StringRef file) {
-  auto buffer = MemoryBuffer::getFile(file);
+  auto buffer = openInput(file);
   if (!buffer)
-    return fileError(file, buffer.getError().message());
+    return fileError(file, toString(buffer.takeError()));
   StringRef content = (*buffer)->getBuffer();
   Expected<Trace> trace = content.starts_with("PK\x03\x04")
                               ? traceArchive(file)

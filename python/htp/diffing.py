@@ -20,9 +20,9 @@ from .diff_graphs import Call, Graph, Pair, depth, label, pairs_of_graphs
 from .errors import BadInput
 from .exporting import load_capture
 from .holding import StrPath, existing
-from .model import temporary_folder
 from .onnxfile import has_functions, model_metadata
 from .running import packages, read_inputs
+from .scratch import Scratch
 
 if TYPE_CHECKING:
     from .diff_programs import Program
@@ -155,9 +155,9 @@ def diff(
     if not tolerance >= 0:
         raise BadInput(f"a tolerance of {tolerance} is no error")
     _, numpy = packages("htp diff")
-    with temporary_folder() as folder:
+    with Scratch("htp-scratch-") as folder:
         progress(f"reading {_name(first)} and {_name(second)}")
-        one, two = _opened(first, second, Path(folder))
+        one, two = _opened(first, second, folder)
         result = Difference(str(one.path), str(two.path), tolerance)
         progress("running both")
         run = _run(one, two, inputs, dims)

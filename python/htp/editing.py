@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,8 +21,8 @@ from . import tagging
 from .errors import BadInput, HTPError, HTPWarning
 from .explaining import explain
 from .files import check_writable
-from .model import temporary_folder
 from .onnxfile import check_tagged, is_mlir
+from .scratch import Scratch
 from .viewing import document, page
 
 #: More than any list of corrections needs.
@@ -75,9 +74,9 @@ class EditServer:
 
     def correct(self, overrides: Mapping[str, Any]) -> str:
         """Writes corrections into the file; returns what to say about it."""
-        with self.lock, temporary_folder() as folder, warnings.catch_warnings():
+        with self.lock, Scratch("htp-scratch-") as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore", HTPWarning)  # they are in the answer
-            file = Path(folder) / "overrides.json"
+            file = folder / "overrides.json"
             file.write_text(json.dumps(overrides), encoding="utf-8")
             tagged = tagging.apply_overrides(self.path, file)
             self.shown = self._page()

@@ -7,11 +7,11 @@ import filecmp
 import mmap
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from types import TracebackType
 
 from .errors import BadInput, HTPError
+from .scratch import Scratch
 
 
 def check_writable(path: Path) -> None:
@@ -64,16 +64,16 @@ class Outputs:
         self.replaced: list[Path] = []  # files that were there before, once the block has ended
         for target in targets:
             check_writable(target)
-        self._folder: Path | None = None
+        self._scratch: Scratch | None = None
 
     @property
     def folder(self) -> Path:
-        assert self._folder is not None, "used outside its with block"
-        return self._folder
+        assert self._scratch is not None, "used outside its with block"
+        return self._scratch.path
 
     def __enter__(self) -> Outputs:
         first = self.targets[0]
-        self._folder = Path(tempfile.mkdtemp(prefix=f".{first.name}.", dir=first.parent))
+        self._scratch = Scratch(f".{first.name}.", first.parent)
         return self
 
     def __getitem__(self, target: Path) -> Path:
@@ -90,9 +90,10 @@ class Outputs:
     def add_data(self, *other: Path) -> None:
         """What else was written beside the first file moves along: a model's external data. `other` files
         stay behind, and data that is there already with the same contents."""
+        assert self._scratch is not None, "used outside its with block"
         known = {target.name for target in self.targets} | {path.name for path in other}
-        for made in sorted(self.folder.iterdir()):
-            if made.name in known or not made.is_file():
+        for made in self._scratch.files():
+            if made.name in known:
                 continue
             target = self.targets[0].with_name(made.name)
             if not target.exists():
@@ -119,7 +120,8 @@ class Outputs:
                             self.replaced.append(target)
                         self._move(made, target)
         finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            assert self._scratch is not None
+            self._scratch.remove()
 
     @staticmethod
     def _move(made: Path, target: Path) -> None:

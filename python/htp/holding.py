@@ -11,13 +11,13 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from .errors import BadInput
-from .model import TaggedModel, temporary_folder
+from .model import TaggedModel
+from .scratch import Scratch
 
 StrPath = str | os.PathLike[str]
 Kind = Literal["path", "bytes", "proto", "ir", "program"]
@@ -84,16 +84,16 @@ def held(model: Any) -> Iterator[Held]:
     if kind_of(model) == "path":
         yield Held(model, Path())
         return
-    with temporary_folder() as folder:
-        yield Held(model, Path(folder))
+    with Scratch("htp-scratch-") as folder:
+        yield Held(model, folder)
 
 
-def kept(model: Any) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+def kept(model: Any) -> tuple[Path, Scratch | None]:
     """A model as a file for as long as what is returned with it lives."""
     if kind_of(model) == "path":
         return Held(model, Path()).path, None
-    folder = temporary_folder()
-    return Held(model, Path(folder.name)).path, folder
+    folder = Scratch("htp-scratch-")
+    return Held(model, folder.path).path, folder
 
 
 @contextlib.contextmanager
@@ -112,8 +112,8 @@ def held_trace(trace: Any) -> Iterator[Path | None]:
             yield path
             return
         document = archives.read_archive(path)
-    with temporary_folder() as folder:
-        path = Path(folder) / "trace.json"
+    with Scratch("htp-scratch-") as folder:
+        path = folder / "trace.json"
         path.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
         yield path
 

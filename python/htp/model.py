@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -330,7 +329,3 @@ def _parsed(text: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     if metadata.get("version") != 1:
         raise BadInput(f"{path} has version {metadata.get('version')!r}, expected 1")
     return metadata
-
-
-def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="htp-")

@@ -18,11 +18,12 @@ from typing import Any
 from . import tagging
 from .errors import BadInput, HTPError, HTPWarning
 from .kernel_times import Times
-from .model import TaggedModel, temporary_folder
+from .model import TaggedModel
 from .onnxfile import check_tagged, has_functions, is_mlir
 from .profile_names import Join, Match
 from .profiles import read_times
 from .running import inputs_for, open_session, packages, provider_name, run_session
+from .scratch import Scratch
 
 FORMAT, VERSION = "htp-profile", 1
 #: A profile is one of another model where fewer names are known than the first, or fewer names and less
@@ -215,9 +216,9 @@ def _run(
     runtime, numpy = packages("htp profile")
     provider = provider_name(runtime, provider)
     notes: list[str] = []
-    with temporary_folder() as folder:
+    with Scratch("htp-scratch-") as folder:
         progress(f"loading {path}")
-        session, executed = _session(path, Path(folder), provider, threads, runtime, notes)
+        session, executed = _session(path, folder, provider, threads, runtime, notes)
         given = inputs_for(session, inputs, dims, numpy, path)
         progress(f"running it {warmup + runs} times")
         for _ in range(warmup + runs):
@@ -303,9 +304,9 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
     if times.engine == "ONNX Runtime" and join.inexact(times):
         try:
             runtime, _ = packages("htp profile")
-            with temporary_folder() as folder:
+            with Scratch("htp-scratch-") as folder:
                 options = runtime.SessionOptions()
-                executed = Path(folder) / "executed.onnx"
+                executed = folder / "executed.onnx"
                 _write_graph(options, path, executed)
                 open_session(path, options, "CPUExecutionProvider", runtime)
                 other = _tagged_graph(executed, path)

@@ -2,6 +2,7 @@
 
 #include "Archive.h"
 
+#include "HTP/Support/InputFile.h"
 #include "HTP/Weights/Fingerprint.h"
 #include "HTP/Weights/Sketch.h"
 #include "HTP/Weights/WeightReader.h"
@@ -39,10 +40,9 @@ private:
 
 Archive::Archive(const std::string &path, uint64_t maxUnpacked)
     : maxUnpacked(maxUnpacked) {
-  auto opened = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  auto opened = openInput(path, /*terminated=*/false);
   if (!opened)
-    throw ArchiveError(opened.getError().message());
+    throw ArchiveError(llvm::toString(opened.takeError()));
   buffer = std::move(*opened);
   llvm::StringRef data = buffer->getBuffer();
   // A pickle of protocol 2 or later: what torch.save wrote before PyTorch 1.6.

@@ -83,13 +83,11 @@ static int64_t irVersionOf(int64_t opset) {
 static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
                                        ModelWriter &writer,
                                        const ExportOptions &options) {
-  bool hasMetadata = addMetadata(options, module.getOperation(), model);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : module->getDiscardableAttrs()) {
     StringRef name = attr.getName();
     // A field that is not the model's is someone else's attribute.
     if (name.consume_front("onnx.") &&
-        !(hasMetadata && name == "metadata_props") &&
         (name == "unknown_fields" ||
          ModelProto::descriptor()->FindFieldByName(name.str())))
       fields.emplace_back(StringAttr::get(module.getContext(), name),
@@ -98,6 +96,7 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   auto emitError = [&] { return module.emitError() << "the module "; };
   if (failed(ProtoDecoder(writer, emitError).decode(fields, model)))
     return failure();
+  addMetadata(options, module.getOperation(), model);
   // IR that did not come from a model says neither.
   if (!module->hasAttr("onnx.incomplete")) {
     if (model.opset_import().empty())

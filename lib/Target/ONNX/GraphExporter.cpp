@@ -109,15 +109,14 @@ LogicalResult GraphExporter::exportBlock(Source &source, GraphProto &graph) {
   static constexpr StringRef kOwn[] = {"attribute",         "graph_name",
                                        "initializer_order", "inputs",
                                        "outputs",           "value_info"};
-  bool hasMetadata =
-      source.function && addMetadata(options, source.function, graph);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : source.attrs)
-    if (!llvm::is_contained(kOwn, attr.getName().getValue()) &&
-        !(hasMetadata && attr.getName() == "metadata_props"))
+    if (!llvm::is_contained(kOwn, attr.getName().getValue()))
       fields.push_back(attr);
   if (failed(decoder.decode(fields, graph)))
     return failure();
+  if (source.function)
+    addMetadata(options, source.function, graph);
   if (auto name = source.attrs.getAs<StringAttr>("graph_name"))
     graph.set_name(name.str());
 
@@ -162,17 +161,16 @@ LogicalResult GraphExporter::exportFunction(func::FuncOp function,
     proto.set_domain(domain.str());
   if (StringAttr overload = text("function_overload"))
     proto.set_overload(overload.str());
-  bool hasMetadata = addMetadata(options, source.function, proto);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : source.attrs)
     if (FunctionProto::descriptor()->FindFieldByName(attr.getName().str()) &&
-        attr.getName() != "value_info" &&
-        !(hasMetadata && attr.getName() == "metadata_props"))
+        attr.getName() != "value_info")
       fields.push_back(attr);
     else if (attr.getName() == "unknown_fields")
       fields.push_back(attr);
   if (failed(decoder.decode(fields, proto)))
     return failure();
+  addMetadata(options, source.function, proto);
 
   names.pushScope(source.block);
   std::vector<std::string> outputs;
@@ -272,15 +270,10 @@ LogicalResult GraphExporter::exportInputs(Source &source, GraphProto &graph) {
        llvm::zip_equal(source.block->getArguments(), source.inputs)) {
     nameInput(argument, info);
     ValueInfoProto &input = *graph.add_input();
-    DictionaryAttr rest = info;
-    if (addMetadata(options, argument, input)) {
-      NamedAttrList others(info);
-      others.erase("metadata_props");
-      rest = others.getDictionary(info.getContext());
-    }
-    if (failed(exportValueInfo(names.get(argument), argument.getType(), rest,
+    if (failed(exportValueInfo(names.get(argument), argument.getType(), info,
                                decoder, input)))
       return failure();
+    addMetadata(options, argument, input);
   }
   return success();
 }
@@ -321,22 +314,21 @@ LogicalResult GraphExporter::exportInitializer(Operation *op,
   }
   TensorProto &tensor = *graph.add_initializer();
   tensor.set_name(name.str());
-  bool hasMetadata = addMetadata(options, op, tensor);
   NamedAttrList rest;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op))
     if (StringRef field = attr.getName();
         field.consume_front("onnx.") &&
-        !(hasMetadata && field == "metadata_props") &&
         (field == "storage" || field == "unknown_fields" ||
          TensorProto::descriptor()->FindFieldByName(field.str())))
       rest.append(field, attr.getValue());
   std::string error;
-  if (succeeded(exportTensor(op->getAttr("value"),
-                             rest.getDictionary(op->getContext()), decoder,
-                             writer, tensor, error)))
-    return success();
-  return error.empty() ? failure()
-                       : emitError() << "named '" << name << "' " << error;
+  if (failed(exportTensor(op->getAttr("value"),
+                          rest.getDictionary(op->getContext()), decoder, writer,
+                          tensor, error)))
+    return error.empty() ? failure()
+                         : emitError() << "named '" << name << "' " << error;
+  addMetadata(options, op, tensor);
+  return success();
 }
 
 /// Puts the initializers into the order of the file, where that is not inputs

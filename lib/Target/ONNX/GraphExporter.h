@@ -84,17 +84,24 @@ private:
   bool inFunction = false;
 };
 
-/// Whether the metadata of `of`, an operation or an input, is known by other
-/// means than its attribute; if so, `message` has it.
+/// Adds the metadata of `of`, an operation or an input, that is known by other
+/// means than its attribute, which `message` has already.
 template <typename OfT, typename MessageT>
-bool addMetadata(const ExportOptions &options, OfT of, MessageT &message) {
-  return options.metadata &&
-         options.metadata->addMetadata(
-             of, [&](llvm::StringRef key, llvm::StringRef value) {
-               auto &entry = *message.add_metadata_props();
-               entry.set_key(key.data(), key.size());
-               entry.set_value(value.data(), value.size());
-             });
+void addMetadata(const ExportOptions &options, OfT of, MessageT &message) {
+  MetadataSource *source = options.metadata;
+  if (!source)
+    return;
+  auto &entries = *message.mutable_metadata_props();
+  auto isOutdated = [&](const ::onnx::StringStringEntryProto &entry) {
+    return entry.has_value() && source->owns(entry.key());
+  };
+  entries.erase(std::remove_if(entries.begin(), entries.end(), isOutdated),
+                entries.end());
+  source->addMetadata(of, [&](llvm::StringRef key, llvm::StringRef value) {
+    auto &entry = *entries.Add();
+    entry.set_key(key.data(), key.size());
+    entry.set_value(value.data(), value.size());
+  });
 }
 
 /// An operation's operator and version, where the name has both as onnx-mlir's

@@ -51,8 +51,9 @@ bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,
   SmallVector<Attribute> rest;
   auto *left = entries.begin();
   for (const auto &entry : metadata) {
-    bool isLeft =
-        left != entries.end() && left->key.data() == entry.key().data();
+    // Empty strings may share their place with those that are not there.
+    bool isLeft = isPair(entry) && left != entries.end() &&
+                  left->key.data() == entry.key().data();
     if (isLeft)
       ++left;
     if (isLeft || !isPair(entry))

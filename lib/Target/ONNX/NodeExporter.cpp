@@ -104,12 +104,10 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
   // Fields that have no other place are attributes under their own names.
   static constexpr StringRef kTaken[] = {"attribute", "domain",  "input",
                                          "name",      "op_type", "output"};
-  bool hasMetadata = addMetadata(options, op, node);
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     StringRef name = attr.getName();
-    if (!name.consume_front("onnx.") || llvm::is_contained(kTaken, name) ||
-        (hasMetadata && name == "metadata_props"))
+    if (!name.consume_front("onnx.") || llvm::is_contained(kTaken, name))
       continue;
     if (name == "unknown_fields" ||
         NodeProto::descriptor()->FindFieldByName(name.str()))
@@ -119,6 +117,7 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
   ProtoDecoder decoder(writer, [&] { return emitError(); });
   if (failed(decoder.decode(fields, node)))
     return failure();
+  addMetadata(options, op, node);
   return exportAttributes(op, node);
 }
 

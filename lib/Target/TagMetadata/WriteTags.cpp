@@ -144,8 +144,11 @@ class TagWriter : public MetadataSource {
 public:
   TagWriter(mlir::ModuleOp module, TagStorage storage);
 
-  bool addMetadata(Operation *op, AddFn add) override;
-  bool addMetadata(BlockArgument input, AddFn add) override;
+  void addMetadata(Operation *op, AddFn add) override;
+  void addMetadata(BlockArgument input, AddFn add) override;
+  bool owns(StringRef key) const override {
+    return key.starts_with(kOurPrefix);
+  }
   int64_t minIRVersion() const override {
     return storage == TagStorage::Attribute ? 0 : kMetadataIRVersion;
   }
@@ -154,8 +157,8 @@ public:
   void setNodeAttributes();
 
 private:
-  bool describeModel(AddFn add);
-  bool describeFunction(func::FuncOp function, AddFn add);
+  void describeModel(AddFn add);
+  void describeFunction(func::FuncOp function, AddFn add);
   void describeNode(Operation *op, TagAttr tag, AddFn add);
   void describeParameter(Value value, Attribute parameter, Attribute users,
                          AddFn add) const;
@@ -189,14 +192,6 @@ TagWriter::TagWriter(mlir::ModuleOp module, TagStorage storage)
         << deep << " modules lie more than " << kDeepestNoted
         << " levels deep: the keys that other tools read (namespace, "
            "pkg.torch.onnx.…) are left out of their nodes";
-}
-
-/// What others wrote comes first, as it was.
-static void addOthers(Attribute metadata, MetadataSource::AddFn add) {
-  forEachMetadata(metadata, [&](StringRef key, StringAttr value) {
-    if (value && !key.starts_with(kOurPrefix))
-      add(key, value);
-  });
 }
 
 static std::string listOf(ArrayRef<StringRef> texts) {
@@ -319,7 +314,7 @@ static SmallVector<std::pair<StringRef, Attribute>, 2> recordOf(Operation *op) {
   return record;
 }
 
-bool TagWriter::addMetadata(Operation *op, AddFn add) {
+void TagWriter::addMetadata(Operation *op, AddFn add) {
   if (op == module)
     return describeModel(add);
   if (auto function = dyn_cast<func::FuncOp>(op))
@@ -327,18 +322,13 @@ bool TagWriter::addMetadata(Operation *op, AddFn add) {
   bool parameter = isInitializer(op) && op->getNumResults() == 1;
   TagAttr tag =
       parameter || storage == TagStorage::Attribute ? TagAttr() : getTag(op);
-  auto record = recordOf(op);
-  if (!parameter && !tag && record.empty())
-    return false;
-  addOthers(op->getAttr(kMetadataAttr), add);
   if (parameter)
     describeParameter(op->getResult(0), op->getAttr(kParameterAttr),
                       op->getAttr(kUsersAttr), add);
   if (tag)
     describeNode(op, tag, add);
-  for (auto [key, attribute] : record)
+  for (auto [key, attribute] : recordOf(op))
     add(key, attributeToText(attribute));
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -366,20 +356,17 @@ void TagWriter::describeParameter(Value value, Attribute parameter,
     add(kUsersAttr, listOf(readers));
 }
 
-bool TagWriter::addMetadata(BlockArgument input, AddFn add) {
+void TagWriter::addMetadata(BlockArgument input, AddFn add) {
   auto function =
       dyn_cast<FunctionOpInterface>(input.getOwner()->getParentOp());
   if (!function)
-    return false;
+    return;
   unsigned index = input.getArgNumber();
-  addOthers(function.getArgAttr(index, kMetadataAttr), add);
   describeParameter(input, function.getArgAttr(index, kParameterAttr),
                     function.getArgAttr(index, kUsersAttr), add);
-  return true;
 }
 
-bool TagWriter::describeFunction(func::FuncOp function, AddFn add) {
-  addOthers(function->getAttr(kMetadataAttr), add);
+void TagWriter::describeFunction(func::FuncOp function, AddFn add) {
   auto module = function->getAttrOfType<StringAttr>(kModuleAttr);
   // A graph lists the types of its own values only. Those of values that went
   // into functions are a note until they come back.
@@ -391,11 +378,9 @@ bool TagWriter::describeFunction(func::FuncOp function, AddFn add) {
   for (StringRef key : {kOrderAttr, kPositionsAttr})
     if (Attribute places = function->getAttr(key))
       add(key, attributeToText(places));
-  return true;
 }
 
-bool TagWriter::describeModel(AddFn add) {
-  addOthers(module->getAttr(kMetadataAttr), add);
+void TagWriter::describeModel(AddFn add) {
   add(kTreeKey, treeToJSON(speller.getTree()));
   if (storage == TagStorage::Attribute)
     add(kStorageKey, "attribute");
@@ -404,7 +389,6 @@ bool TagWriter::describeModel(AddFn add) {
     add(kIRVersionKey, std::to_string(version.getValue().getSExtValue()));
   if (keepsTorchNN(module))
     add(kTorchNNKey, "true");
-  return true;
 }
 
 void TagWriter::setNodeAttributes() {

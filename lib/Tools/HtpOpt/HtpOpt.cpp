@@ -5,6 +5,7 @@
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 
 #include "HTP/Support/FileMapping.h"
+#include "HTP/Support/InputFile.h"
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 #include "HTP/Tools/HtpOpt/ParentWatch.h"
 #include "HTP/Tools/HtpOpt/Session.h"
@@ -184,10 +185,10 @@ static LogicalResult runDeveloperMode(const SessionOptions &options,
       options.format == Format::OnnxMlir || options.format == Format::IREE)
     return fail("--split-input-file, --verify-diagnostics, --verify-roundtrip "
                 "and reproducers write MLIR only");
-  auto buffer = MemoryBuffer::getFileOrSTDIN(options.input);
+  auto buffer = openInput(options.input);
   if (!buffer)
     return fail("cannot read '" + options.input +
-                "': " + buffer.getError().message());
+                "': " + toString(buffer.takeError()));
   if (formatOfContent(**buffer) == Format::ONNX)
     return fail("cannot read '" + options.input +
                 "': --split-input-file, --verify-diagnostics, "

@@ -34,10 +34,27 @@ static std::string canonicalPath(StringRef path) {
   return real.str().str();
 }
 
-/// A temporary file is locked as long as its run lives: one that can be locked
-/// was left by a run that was killed. A younger one may be about to be locked.
+/// A temporary file beside `target`, locked as long as this run lives. A run
+/// that removes leftovers may come between: then there is another one.
+static Expected<sys::fs::TempFile> createLocked(StringRef target) {
+  while (true) {
+    auto temporary = sys::fs::TempFile::create(target + ".tmp-%%%%%%%%");
+    if (!temporary)
+      return temporary;
+    struct stat status;
+    bool isLocked = flock(temporary->FD, LOCK_EX | LOCK_NB) == 0 ||
+                    errno != EWOULDBLOCK; // Without locks nobody removes it.
+    if (isLocked && fstat(temporary->FD, &status) == 0 && status.st_nlink > 0)
+      return temporary;
+    consumeError(temporary->discard());
+  }
+}
+
+/// Removes what runs that were killed left: temporary files that can be locked.
+/// A link to a data file is not locked, as others may want to lock that file;
+/// it lives for a moment only.
 static void removeLeftovers(StringRef target) {
-  constexpr auto kYoung = std::chrono::seconds(10);
+  constexpr auto kMoment = std::chrono::seconds(10);
   std::string prefix = (sys::path::filename(target) + ".tmp-").str();
   StringRef folder = sys::path::parent_path(target);
   std::error_code error;
@@ -48,8 +65,9 @@ static void removeLeftovers(StringRef target) {
     if (!sys::path::filename(entry->path()).starts_with(prefix) ||
         sys::fs::status(entry->path(), status) ||
         !sys::fs::is_regular_file(status) ||
-        std::chrono::system_clock::now() - status.getLastModificationTime() <
-            kYoung)
+        (status.getLinkCount() > 1 &&
+         std::chrono::system_clock::now() - status.getLastModificationTime() <
+             kMoment))
       continue;
     int fd = ::open(entry->path().c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0)
@@ -158,12 +176,11 @@ Expected<OutputFile *> OutputFiles::open(StringRef path) {
     if (exists && sys::fs::access(file->target, sys::fs::AccessMode::Write))
       return cannotWrite(path, "permission denied");
     removeLeftovers(file->target);
-    auto temporary = sys::fs::TempFile::create(file->target + ".tmp-%%%%%%%%");
+    auto temporary = createLocked(file->target);
     if (!temporary)
       return cannotWrite(path, toString(temporary.takeError()));
     file->temporary = std::move(*temporary);
     file->fd = file->temporary->FD;
-    flock(file->fd, LOCK_EX | LOCK_NB);
     if (exists)
       takeOverOwner(file->fd, file->target);
     file->stream =

@@ -2,6 +2,7 @@
 //
 // A second model beside the one that htp-opt works on.
 
+#include "HTP/Support/InputFile.h"
 #include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/TagMetadata.h"
 #include "HTP/Tools/HtpOpt/Format.h"
@@ -16,11 +17,10 @@ using namespace htp;
 OwningOpRef<mlir::ModuleOp> htp::readModel(StringRef path,
                                            MLIRContext *context) {
   Location here = UnknownLoc::get(context);
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  auto buffer = openInput(path, /*terminated=*/false);
   if (!buffer) {
     emitError(here) << "cannot read '" << path
-                    << "': " << buffer.getError().message();
+                    << "': " << llvm::toString(buffer.takeError());
     return {};
   }
   if (formatOfContent(**buffer) != Format::ONNX)

@@ -2,7 +2,10 @@
 
 #include "HTP/Tools/HtpOpt/Session.h"
 
+#include "Progress.h"
+
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
+#include "HTP/Support/InputFile.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/ONNX/ModelFile.h"
@@ -106,35 +109,33 @@ Error Session::checkDataFiles() {
   return Error::success();
 }
 
-static Expected<std::unique_ptr<MemoryBuffer>> openInput(StringRef path) {
-  if (sys::fs::is_directory(path))
-    return createStringError("cannot read '" + path +
-                             "': is a directory, expected a file");
-  sys::fs::file_status status;
-  if (path != "-" && !sys::fs::status(path, status) &&
-      (status.type() == sys::fs::file_type::character_file ||
-       status.type() == sys::fs::file_type::block_file))
-    return createStringError("cannot read '" + path +
-                             "': is a device, expected a file");
-  auto buffer = MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
-                                             /*RequiresNullTerminator=*/false);
+/// The model: ONNX as it is mapped, MLIR with the null byte that its lexer ends
+/// at.
+static Expected<std::unique_ptr<MemoryBuffer>> openModel(StringRef path,
+                                                         Format &format) {
+  auto cannotRead = [&](const Twine &why) {
+    return createStringError("cannot read '" + path + "': " + why);
+  };
+  auto buffer = openInput(path, /*terminated=*/false);
   if (!buffer)
-    return createStringError("cannot read '" + path +
-                             "': " + buffer.getError().message());
+    return cannotRead(toString(buffer.takeError()));
   if ((*buffer)->getBufferSize() == 0)
-    return createStringError("cannot read '" + path +
-                             "': the file is empty, expected an ONNX model or "
-                             "MLIR");
-  return std::move(*buffer);
+    return cannotRead("the file is empty, expected an ONNX model or MLIR");
+  format = formatOfContent(**buffer);
+  if (format == Format::ONNX || !sys::fs::is_regular_file(path))
+    return buffer;
+  auto terminated = openInput(path);
+  if (!terminated)
+    return cannotRead(toString(terminated.takeError()));
+  return terminated;
 }
 
 LogicalResult Session::run() {
-  auto buffer = openInput(options.input);
+  auto buffer = openModel(options.input, inputFormat);
   if (!buffer)
     return report(buffer.takeError());
   if (failed(openOutputs()))
     return failure();
-  inputFormat = formatOfContent(**buffer);
 
   MLIRContext &context = this->context.emplace(registry);
   context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
@@ -239,6 +240,8 @@ LogicalResult Session::process(MLIRContext &context) {
     return report(std::move(error));
   std::deque<TracePrefetch> ahead(traces.begin(), traces.end());
   context.disableMultithreading();
+  Progress progress(&context);
+  progress.begin("reading " + options.input);
   TimingScope reading = timing.nest("Read");
   op = read(context);
   reading.stop();
@@ -251,8 +254,10 @@ LogicalResult Session::process(MLIRContext &context) {
   llvm::scope_exit finishRemarks([&] { context.setRemarkEngine(nullptr); });
   if (!passes && failed(buildPasses(op->getName(), timing, passes)))
     return failure();
+  progress.follow(*passes);
   if (failed(runPasses(*passes, *op, timing)))
     return failure();
+  progress.begin("writing");
   TimingScope writing = timing.nest("Write");
   if (failed(writeAll(*op)))
     return failure();

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..errors import BadInput, HTPError
 from ..holding import existing, held_trace
-from ..model import temporary_folder
 from ..native import Running, program_for, quoted, warnings_in
+from ..scratch import Scratch
 from ..tagging import storage_options, tag_option
 from .items import Item
 from .store import Store
@@ -77,8 +77,8 @@ def _work_folder(item: Item, store: Store) -> Iterator[Path]:
     """A folder beside the target, where there is one: moving the result is a rename. What a worker that was
     killed left of the same item goes with it."""
     if store.is_remote:
-        with temporary_folder() as name:
-            yield Path(name)
+        with Scratch("htp-scratch-") as folder:
+            yield folder
         return
     beside = store.path(item.name).parent
     prefix = f".htp-{hashlib.sha256(item.name.encode()).hexdigest()[:12]}-"

@@ -6,10 +6,13 @@ import argparse
 import importlib
 import io
 import os
+import signal
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
 
 from ..errors import HTPError, HTPWarning
 from ..version import __version__
@@ -88,6 +91,39 @@ def _show_warnings(console: Console) -> None:
     warnings.showwarning = show
 
 
+class Terminated(BaseException):
+    """Someone asked this process to end: it ends as after an error, and leaves nothing behind."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.status = 128 + number
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Inside, SIGTERM and SIGHUP unwind the stack, as SIGINT does: what is half done is removed."""
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        for other in before:
+            signal.signal(
+                other, signal.SIG_IGN
+            )  # once is enough, cleaning up should not be cut short
+        raise Terminated(number)
+
+    before: dict[signal.Signals, Any] = {}
+    try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:
+                before[number] = signal.signal(number, end)
+    except ValueError:
+        pass  # not the main thread: whoever owns that decides
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command: 0 for success, 1 for an error or a failed check, 2 for wrong usage."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -97,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     console = Console(json=options.json, quiet=options.quiet)
     try:
-        with warnings.catch_warnings():
+        with _ending_in_order(), warnings.catch_warnings():
             _show_warnings(console)
             status: int = options.run(options, console)
         sys.stdout.flush()
@@ -109,6 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         console.error("interrupted")
         return 130
+    except Terminated as end:
+        console.error(f"ended by {end}")
+        return end.status
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

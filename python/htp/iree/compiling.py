@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 from .. import native
 from ..errors import BadInput, HTPWarning
 from ..onnxfile import has_functions, is_mlir
+from ..scratch import Scratch
 from ..tagging import StrPath, read_input
 from .cache import Cache, default_folder
 from .compiler import Compiler
@@ -77,10 +77,12 @@ def compile_model(
     compiler = Compiler(tuple(flags))
     store = Cache(Path(cache) if cache else default_folder())
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as made:
+    with Scratch(f".{target.name}.", target.parent) as scratch:
+        made = scratch / "made"
+        made.mkdir()
         say(f"outlining {model}")
-        manifest = write_folder(model, Path(made), classes)
-        if open_layers := layers_with_open_sizes(Path(made), manifest):
+        manifest = write_folder(model, made, classes)
+        if open_layers := layers_with_open_sizes(made, manifest):
             warnings.warn(
                 f"sizes in the signature of {', '.join(open_layers)} are not known, though all inputs of "
                 "the model are fixed: IREE does not broadcast a dimension of unknown size, so compare the "
@@ -88,8 +90,8 @@ def compile_model(
                 HTPWarning,
                 stacklevel=2,
             )
-        done = _compile_all(Path(made), manifest, compiler, store, jobs or os.cpu_count() or 1, say)
-        _move(Path(made), target)
+        done = _compile_all(made, manifest, compiler, store, jobs or os.cpu_count() or 1, say)
+        _move(made, target)
     return Compilation(target, done, time.perf_counter() - start)
 
 
@@ -103,8 +105,8 @@ def write_folder(model: StrPath, folder: Path, classes: Iterable[str] = ()) -> d
     if not is_mlir(model) and has_functions(
         model
     ):  # outlined in another way, and ONNX keeps no types in functions
-        with tempfile.TemporaryDirectory(prefix="htp-") as scratch:
-            flat = Path(scratch) / "flat.onnx"
+        with Scratch("htp-scratch-") as scratch:
+            flat = scratch / "flat.onnx"
             native.run("htp-onnx", file, "--htp-inline", "-o", flat)
             return _emit([str(flat), "--htp-attach-hierarchy"], options, folder)
     return _emit(source, options, folder)

@@ -21,13 +21,16 @@ public:
   virtual ~MetadataSource() = default;
 
   /// Adds the entries that a node, an initializer, a graph (its function), a
-  /// model-local function or the model (its module) has in the file, in their
-  /// order, those of its attribute included. False, and nothing added: the
-  /// attribute says all.
-  virtual bool addMetadata(mlir::Operation *op, AddFn add) = 0;
+  /// model-local function or the model (its module) has in the file beside
+  /// those of its attribute, which come first.
+  virtual void addMetadata(mlir::Operation *op, AddFn add) = 0;
 
   /// The same for an input of the graph.
-  virtual bool addMetadata(mlir::BlockArgument input, AddFn add) = 0;
+  virtual void addMetadata(mlir::BlockArgument input, AddFn add) = 0;
+
+  /// Whether entries under this key are this source's alone: what an attribute
+  /// says under it is out of date.
+  virtual bool owns(llvm::StringRef key) const = 0;
 
   /// The oldest ir_version that can hold this metadata.
   virtual int64_t minIRVersion() const = 0;
