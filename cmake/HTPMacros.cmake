@@ -54,6 +54,15 @@ function(htp_make_portable target)
   endif()
 endfunction()
 
+# The program's memory comes from jemalloc, where it is there: see
+# lib/Support/Allocator. Sanitizers bring an allocator of their own.
+function(htp_use_jemalloc target)
+  if(HTP_JEMALLOC)
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib/Support/Allocator/jemalloc.c")
+    target_link_libraries(${target} PRIVATE "${HTP_JEMALLOC}" Threads::Threads ${CMAKE_DL_LIBS} m)
+  endif()
+endfunction()
+
 # htp_add_tool(NAME source... [ARCHIVES] [EXCEPTIONS] [LINK_LIBS library...])
 function(htp_add_tool name)
   cmake_parse_arguments(ARG "ARCHIVES;EXCEPTIONS" "" "LINK_LIBS" ${ARGN})

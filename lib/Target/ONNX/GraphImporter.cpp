@@ -85,11 +85,26 @@ FailureOr<Type> GraphImporter::getType(StringRef name) {
     subject = ("value '" + name + "'").str();
     return emitError() << error;
   }
-  // Inference can go wrong without the model being wrong.
-  if (const TypeProto *proto = scope.inferred.lookup(name))
-    if (Type type = importType(*proto, context, error))
-      return type;
   return Type(NoneType::get(context));
+}
+
+/// Types of values of which the model says none.
+void GraphImporter::setInferredTypes(const GraphProto &inferred) {
+  Scope &scope = scopes.back();
+  auto set = [&](const RepeatedPtrField<ValueInfoProto> &infos) {
+    for (const ValueInfoProto &info : infos) {
+      Value value = scope.values.lookup(info.name());
+      if (!value || !isa<NoneType>(value.getType()) || !info.has_type() ||
+          scope.types.contains(info.name()))
+        continue;
+      // Inference can go wrong without the model being wrong.
+      std::string error;
+      if (Type type = importType(info.type(), context, error))
+        value.setType(type);
+    }
+  };
+  set(inferred.output());
+  set(inferred.value_info());
 }
 
 LogicalResult GraphImporter::define(StringRef name, Value value) {
@@ -111,7 +126,7 @@ Value GraphImporter::lookup(StringRef name) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GraphImporter::importGraph(const GraphProto &graph,
-                                         const GraphProto &inferred,
+                                         InferredGraph inferred,
                                          ArrayRef<int> order, Block *block,
                                          GraphInfo &info,
                                          SmallVectorImpl<Value> &results) {
@@ -122,8 +137,6 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
   Scope &scope = scopes.back();
   addTypes(graph.output(), scope.types);
   addTypes(graph.value_info(), scope.types);
-  addTypes(inferred.output(), scope.inferred);
-  addTypes(inferred.value_info(), scope.inferred);
 
   SmallVector<int> skip = {GraphProto::kNodeFieldNumber,
                            GraphProto::kNameFieldNumber,
@@ -140,14 +153,22 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
   encoder.encodeFields(graph, info.attrs, skip);
   if (graph.has_name())
     info.attrs.append("graph_name", builder.getStringAttr(graph.name()));
-  LogicalResult result = success();
-  if (failed(importInputs(graph, block, info)) ||
-      failed(importInitializers(graph, info)) ||
-      failed(importNodes(graph.node(), inferred.node(), order)) ||
-      failed(importOutputs(graph, info, results)))
-    result = failure();
-  else
+  auto inferredNode = [&](int index) -> const ::onnx::NodeProto & {
+    const Nodes &nodes = inferred().node();
+    return index < nodes.size() ? nodes[index] : graph.node(index);
+  };
+  auto importAll = [&]() -> LogicalResult {
+    if (failed(importInputs(graph, block, info)) ||
+        failed(importInitializers(graph, info)) ||
+        failed(importNodes(graph.node(), inferredNode, order)))
+      return failure();
+    setInferredTypes(inferred());
+    if (failed(importOutputs(graph, info, results)))
+      return failure();
     importValueInfos(graph.value_info(), info);
+    return success();
+  };
+  LogicalResult result = importAll();
   scopes.pop_back();
   return result;
 }
@@ -189,8 +210,12 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
       return failure();
     info.inputs.push_back(named(input));
   }
-  if (failed(importNodes(function.node(), function.node(),
-                         sortNodes(function.node()))))
+  // Types inside of functions are not inferred: they depend on the call.
+  auto sameNode = [&](int index) -> const ::onnx::NodeProto & {
+    return function.node(index);
+  };
+  if (failed(
+          importNodes(function.node(), sameNode, sortNodes(function.node()))))
     return failure();
   subject = name;
   for (const std::string &output : function.output()) {

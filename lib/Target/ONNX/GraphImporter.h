@@ -30,12 +30,15 @@ public:
   GraphImporter(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file,
                 MetadataSink *sink);
 
+  /// The same graph after shape inference. It is asked for as late as possible:
+  /// inference may still run.
+  using InferredGraph = llvm::function_ref<const ::onnx::GraphProto &()>;
+
   /// Fills `block` with the graph; its arguments are the graph's inputs.
-  /// `inferred` is the same graph after shape inference, `order` that of its
-  /// nodes (sortNodes). The block has no terminator yet: `results` are the
-  /// outputs.
+  /// `order` is that of its nodes (sortNodes). The block has no terminator yet:
+  /// `results` are the outputs.
   mlir::LogicalResult importGraph(const ::onnx::GraphProto &graph,
-                                  const ::onnx::GraphProto &inferred,
+                                  InferredGraph inferred,
                                   llvm::ArrayRef<int> order, mlir::Block *block,
                                   GraphInfo &info,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
@@ -65,14 +68,15 @@ private:
   /// The values that one graph defines.
   struct Scope {
     llvm::StringMap<mlir::Value> values;
-    /// What the model says, and what shape inference adds to that.
-    llvm::StringMap<const ::onnx::TypeProto *> types, inferred;
+    /// What the model says of them.
+    llvm::StringMap<const ::onnx::TypeProto *> types;
     mlir::Value noValue;
   };
 
   mlir::LogicalResult define(llvm::StringRef name, mlir::Value value);
   mlir::Value lookup(llvm::StringRef name) const;
   mlir::FailureOr<mlir::Type> getType(llvm::StringRef name);
+  void setInferredTypes(const ::onnx::GraphProto &inferred);
 
   mlir::LogicalResult importInputs(const ::onnx::GraphProto &graph,
                                    mlir::Block *block, GraphInfo &info);
@@ -86,13 +90,16 @@ private:
                 llvm::SmallVectorImpl<mlir::Value> &results);
   void importValueInfos(const ValueInfos &infos, GraphInfo &info);
 
-  mlir::LogicalResult importNodes(const Nodes &nodes, const Nodes &inferred,
+  /// A node after shape inference, by its place in the file.
+  using InferredNode = llvm::function_ref<const ::onnx::NodeProto &(int)>;
+
+  mlir::LogicalResult importNodes(const Nodes &nodes, InferredNode inferred,
                                   llvm::ArrayRef<int> order);
   mlir::LogicalResult importNode(const ::onnx::NodeProto &node,
-                                 const ::onnx::NodeProto &inferred, int index);
+                                 InferredNode inferred, int index);
   mlir::FailureOr<mlir::Value> importOperand(llvm::StringRef name);
   mlir::LogicalResult importAttributes(const ::onnx::NodeProto &node,
-                                       const ::onnx::NodeProto &inferred,
+                                       InferredNode inferred, int index,
                                        mlir::OperationState &state);
   mlir::LogicalResult
   importRegion(const ::onnx::GraphProto &graph,

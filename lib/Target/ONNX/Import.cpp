@@ -13,8 +13,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
 
-#include <google/protobuf/arena.h>
-
 using namespace mlir;
 using namespace htp;
 using ::onnx::FunctionProto;
@@ -87,15 +85,17 @@ private:
 
 LogicalResult ModelImporter::importMainGraph() {
   const ModelProto &model = file->model();
-  google::protobuf::Arena arena;
   const std::vector<int> order = sortNodes(model.graph().node());
-  const GraphProto *inferred =
-      options.inferShapes ? inferTypes(model, order, arena, loc) : nullptr;
+  std::optional<TypeInference> inference;
+  if (options.inferShapes)
+    inference.emplace(model, order);
+  auto inferred = [&]() -> const GraphProto & {
+    return inference ? inference->get(loc) : model.graph();
+  };
   Region body;
   GraphInfo info;
   SmallVector<Value> results;
-  if (failed(graphs.importGraph(model.graph(),
-                                inferred ? *inferred : model.graph(), order,
+  if (failed(graphs.importGraph(model.graph(), inferred, order,
                                 &body.emplaceBlock(), info, results)))
     return failure();
   auto function =

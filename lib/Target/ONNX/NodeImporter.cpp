@@ -60,13 +60,12 @@ explainMissing(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
 }
 
 LogicalResult GraphImporter::importNodes(const Nodes &nodes,
-                                         const Nodes &inferred,
+                                         InferredNode inferred,
                                          ArrayRef<int> order) {
   enclosingNodes.push_back(&nodes);
   for (int next = 0; next < nodes.size(); ++next) {
     int i = order.empty() ? next : order[next];
-    if (failed(importNode(nodes[i],
-                          i < inferred.size() ? inferred[i] : nodes[i], i)))
+    if (failed(importNode(nodes[i], inferred, i)))
       return failure();
     if (!order.empty())
       builder.getInsertionBlock()->back().setAttr(kPosition,
@@ -127,7 +126,7 @@ FailureOr<Value> GraphImporter::importOperand(StringRef name) {
 }
 
 LogicalResult GraphImporter::importNode(const NodeProto &node,
-                                        const NodeProto &inferred, int index) {
+                                        InferredNode inferred, int index) {
   std::string description = describe(node, index);
   subject = description;
   if (!node.has_op_type())
@@ -158,7 +157,7 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
       return failure();
     state.addTypes(*type);
   }
-  if (failed(importAttributes(node, inferred, state)))
+  if (failed(importAttributes(node, inferred, index, state)))
     return failure();
   subject = description;
   SmallVector<int> skip = {
@@ -223,7 +222,8 @@ static SmallVector<int> getRegionOrder(const NodeProto &node) {
 }
 
 LogicalResult GraphImporter::importAttributes(const NodeProto &node,
-                                              const NodeProto &inferred,
+                                              InferredNode inferred,
+                                              int nodeIndex,
                                               OperationState &state) {
   std::string description = subject;
   SmallVector<NamedAttribute> infos;
@@ -257,8 +257,9 @@ LogicalResult GraphImporter::importAttributes(const NodeProto &node,
     if (!isGraph[index])
       continue;
     auto graphs = getGraphs(node.attribute(index));
-    auto types = index < inferred.attribute_size()
-                     ? getGraphs(inferred.attribute(index))
+    const NodeProto &same = inferred(nodeIndex);
+    auto types = index < same.attribute_size()
+                     ? getGraphs(same.attribute(index))
                      : graphs;
     for (auto [i, graph] : llvm::enumerate(graphs))
       if (failed(importRegion(*graph, i < types.size() ? *types[i] : *graph,
@@ -288,7 +289,8 @@ LogicalResult GraphImporter::importRegion(const GraphProto &graph,
   Block *block = &region->emplaceBlock();
   GraphInfo info;
   SmallVector<Value> results;
-  if (failed(importGraph(graph, inferred, sortNodes(graph.node()), block, info,
+  auto known = [&]() -> const GraphProto & { return inferred; };
+  if (failed(importGraph(graph, known, sortNodes(graph.node()), block, info,
                          results)))
     return failure();
   OpBuilder::InsertionGuard guard(builder);

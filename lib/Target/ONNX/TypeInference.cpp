@@ -10,6 +10,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace htp;
@@ -187,6 +188,30 @@ static bool mayHaveLongVectors(const GraphProto &graph) {
 }
 
 //===----------------------------------------------------------------------===//
+// What is known
+//===----------------------------------------------------------------------===//
+
+/// Whether the model says the type of every value that its nodes make:
+/// exporters of PyTorch programs do, and nothing is left to infer.
+static bool isTyped(const GraphProto &graph) {
+  llvm::StringSet<> typed;
+  for (const auto *infos : {&graph.value_info(), &graph.output()})
+    for (const auto &info : *infos)
+      if (info.has_type())
+        typed.insert(info.name());
+  return llvm::all_of(graph.node(), [&](const NodeProto &node) {
+    return llvm::all_of(node.output(),
+                        [&](const std::string &output) {
+                          return output.empty() || typed.contains(output);
+                        }) &&
+           llvm::all_of(node.attribute(), [](const auto &attribute) {
+             return isTyped(attribute.g()) &&
+                    llvm::all_of(attribute.graphs(), isTyped);
+           });
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Inference
 //===----------------------------------------------------------------------===//
 
@@ -198,47 +223,63 @@ static void infer(ModelProto &model, bool propagateData) {
                                        options);
 }
 
-const GraphProto *htp::inferTypes(const ModelProto &model, ArrayRef<int> order,
-                                  google::protobuf::Arena &arena,
-                                  Location loc) {
-  const GraphProto &graph = model.graph();
-  if (anyLongVector(graph.input(), kLongestShape) ||
-      anyLongVector(graph.value_info(), kLongestShape) ||
-      anyLongVector(graph.output(), kLongestShape)) {
-    emitRemark(loc) << "types were not inferred: a vector of integers has more "
-                       "than "
-                    << kLongestShape << " elements";
-    return nullptr;
+TypeInference::TypeInference(const ModelProto &model, ArrayRef<int> order)
+    : model(model), graph(&model.graph()) {
+  if (!isTyped(model.graph()))
+    group.spawn([this, order] { run(order); });
+}
+
+const GraphProto &TypeInference::get(Location loc) {
+  group.sync();
+  for (const std::string &remark : remarks)
+    emitRemark(loc) << remark;
+  remarks.clear();
+  return *graph;
+}
+
+void TypeInference::copyModel(ArrayRef<int> order, ModelProto &copy) {
+  copy.set_ir_version(model.ir_version());
+  *copy.mutable_opset_import() = model.opset_import();
+  if (InferenceCost(model).isTooHigh())
+    remarks.push_back("types of what functions compute were not inferred: "
+                      "their calls of each other are too many, or have no end");
+  else
+    *copy.mutable_functions() = model.functions();
+  copyForInference(model.graph(), order, *copy.mutable_graph());
+}
+
+void TypeInference::run(ArrayRef<int> order) {
+  const GraphProto &original = model.graph();
+  if (anyLongVector(original.input(), kLongestShape) ||
+      anyLongVector(original.value_info(), kLongestShape) ||
+      anyLongVector(original.output(), kLongestShape)) {
+    remarks.push_back("types were not inferred: a vector of integers has more "
+                      "than " +
+                      std::to_string(kLongestShape) + " elements");
+    return;
   }
   auto *copy = google::protobuf::Arena::CreateMessage<ModelProto>(&arena);
-  copy->set_ir_version(model.ir_version());
-  *copy->mutable_opset_import() = model.opset_import();
-  if (InferenceCost(model).isTooHigh())
-    emitRemark(loc) << "types of what functions compute were not inferred: "
-                       "their calls of each other are too many, or have no "
-                       "end";
-  else
-    *copy->mutable_functions() = model.functions();
-  copyForInference(model.graph(), order, *copy->mutable_graph());
+  copyModel(order, *copy);
   try {
+    bool propagateData = true;
     if (mayHaveLongVectors(copy->graph())) {
       // Types first, which tell how long vectors really are.
       infer(*copy, /*propagateData=*/false);
       if (anyLongVector(copy->graph().value_info()) ||
           anyLongVector(copy->graph().input())) {
-        emitRemark(loc) << "shapes that depend on values were not inferred: a "
-                           "vector of integers has more than "
-                        << kLongVector << " elements";
-        restoreOrder(*copy->mutable_graph(), order);
-        return &copy->graph();
+        remarks.push_back("shapes that depend on values were not inferred: a "
+                          "vector of integers has more than " +
+                          std::to_string(kLongVector) + " elements");
+        propagateData = false;
       }
     }
-    infer(*copy, /*propagateData=*/true);
-    restoreOrder(*copy->mutable_graph(), order);
-    return &copy->graph();
+    if (propagateData)
+      infer(*copy, /*propagateData=*/true);
   } catch (const std::exception &exception) {
     StringRef reason = exception.what();
-    emitRemark(loc) << "types were not inferred: " << reason.trim();
-    return nullptr;
+    remarks.push_back("types were not inferred: " + reason.trim().str());
+    return;
   }
+  restoreOrder(*copy->mutable_graph(), order);
+  graph = &copy->graph();
 }

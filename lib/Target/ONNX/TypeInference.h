@@ -7,20 +7,37 @@
 
 #include "mlir/IR/Location.h"
 #include "onnx/onnx_pb.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Parallel.h"
 
 #include <google/protobuf/arena.h>
 
 namespace htp {
 
-/// The model's graph with the types that ONNX infers, in `arena`. `order` is
-/// that of its nodes where the file's will not do (sortNodes). Null, with a
-/// remark at `loc`, where inference fails; a remark, too, where a part of it
-/// would have no end and is left out.
-const ::onnx::GraphProto *inferTypes(const ::onnx::ModelProto &model,
-                                     llvm::ArrayRef<int> order,
-                                     google::protobuf::Arena &arena,
-                                     mlir::Location loc);
+/// Infers the types of a model's graph, on a thread of its own where there may
+/// be one: it makes no attributes.
+class TypeInference {
+public:
+  /// Begins. `order` is that of the nodes where the file's will not do
+  /// (sortNodes); both arguments outlive this.
+  TypeInference(const ::onnx::ModelProto &model, llvm::ArrayRef<int> order);
+
+  /// Waits for the graph with the types that ONNX infers, which lives as long
+  /// as this. Where inference fails, or has nothing to add, it is the model's
+  /// own. Remarks at `loc` say what failed, and which part would have had no
+  /// end and was left out.
+  const ::onnx::GraphProto &get(mlir::Location loc);
+
+private:
+  void run(llvm::ArrayRef<int> order);
+  void copyModel(llvm::ArrayRef<int> order, ::onnx::ModelProto &copy);
+
+  const ::onnx::ModelProto &model;
+  const ::onnx::GraphProto *graph; ///< what get() returns
+  google::protobuf::Arena arena;
+  llvm::SmallVector<std::string, 1> remarks;
+  llvm::parallel::TaskGroup group; ///< the last member: it ends first
+};
 
 } // namespace htp
 

@@ -38,7 +38,8 @@ bodies.append([helper.make_node("Relu", ["x"], ["y"])])
 functions = [
     helper.make_function("f", f"F{i}", ["x"], ["y"], body, OPSETS) for i, body in enumerate(bodies)
 ]
-save("calls.onnx", [call(0, "x", "y")], functions)
+relu = helper.make_node("Relu", ["m"], ["y"])  # the model does not say what type m has
+save("calls.onnx", [call(0, "x", "m"), relu], functions)
 
 fill = helper.make_node(
     "ConstantOfShape", ["s"], ["c"], value=numpy_helper.from_array(np.array([1]))
