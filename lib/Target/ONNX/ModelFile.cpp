@@ -117,6 +117,11 @@ ModelFile::parse(std::shared_ptr<ModelFile> file, StringRef bytes) {
   return file;
 }
 
+void ModelFile::dropModel() {
+  proto = nullptr;
+  messages.Reset();
+}
+
 /// The tensor's span. A file can carry a field of the same number with any
 /// value: what is no span of ours is not one.
 std::optional<size_t> ModelFile::span(const ::onnx::TensorProto &tensor) const {

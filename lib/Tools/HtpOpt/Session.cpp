@@ -297,6 +297,7 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
   importOptions.metadata = tags.get();
   OwningOpRef<ModuleOp> module =
       importModel(modelFile, &context, importOptions);
+  modelFile->dropModel();
   return OwningOpRef<Operation *>(module.release());
 }
 

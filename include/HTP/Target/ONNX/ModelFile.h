@@ -52,6 +52,10 @@ public:
   ::onnx::ModelProto &model() { return *proto; }
   const ::onnx::ModelProto &model() const { return *proto; }
 
+  /// Gives back the parsed message, which nobody asks for once the model is
+  /// imported: what comes next needs the memory. Spans stay.
+  void dropModel();
+
   /// Whether the tensor has `raw_data`, in the message or as a span.
   bool hasRawData(const ::onnx::TensorProto &tensor) const;
 
