@@ -10,9 +10,10 @@
 // comparisons: two nodes that compute the same are equal whatever they are
 // called.
 //
-// What each node has of its own (its names, its metadata) is no entry of the
-// dictionary: nearly all nodes then share one of a few dictionaries. MLIR keeps
-// every dictionary for ever, in a table that gets slower as it grows.
+// What each node has of its own (its names, its metadata, the value of a
+// constant) is no entry of the dictionary: nearly all nodes then share one of a
+// few dictionaries. MLIR keeps every dictionary for ever, in a table that gets
+// slower as it grows.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
@@ -45,13 +46,11 @@ static const llvm::StringSet<> &bookkeeping() {
   return *names;
 }
 
-/// Those that each node has of its own.
-static constexpr llvm::StringLiteral kNotes[] = {kMetadataProps, kNodeName,
-                                                 kOutputNames};
+/// Those that each node has of its own; the value is the last.
+static constexpr llvm::StringLiteral kOwn[] = {kMetadataProps, kNodeName,
+                                               kOutputNames, kValue};
 
-bool htp::onnx::isNote(StringRef name) {
-  return llvm::is_contained(kNotes, name);
-}
+bool htp::onnx::isOwn(StringRef name) { return llvm::is_contained(kOwn, name); }
 
 static bool isBookkeeping(StringRef name) {
   // These two change what is computed.
@@ -125,15 +124,18 @@ void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
 
 namespace {
 struct Properties {
-  std::array<Attribute, std::size(kNotes)> notes; ///< null where there is none
+  std::array<Attribute, std::size(kOwn)> own; ///< null where there is none
   DictionaryAttr attributes; ///< all others; null until there is one
 
-  Attribute *findNote(StringRef name) {
-    const auto *it = llvm::find(kNotes, name);
-    return it == std::end(kNotes) ? nullptr : &notes[it - std::begin(kNotes)];
+  Attribute *find(StringRef name) {
+    const auto *it = llvm::find(kOwn, name);
+    return it == std::end(kOwn) ? nullptr : &own[it - std::begin(kOwn)];
   }
-  bool hasNotes() const {
-    return llvm::any_of(notes, [](Attribute note) { return bool(note); });
+  Attribute value() const { return own.back(); }
+  bool isValueOnly() const {
+    auto notes = llvm::drop_end(own);
+    return value() && (!attributes || attributes.empty()) &&
+           llvm::none_of(notes, [](Attribute note) { return bool(note); });
   }
 };
 
@@ -147,8 +149,8 @@ public:
       inherent.insert_range(version.attributes);
       hasGraphs |= !version.graphs.empty();
     }
-    for (StringRef note : kNotes)
-      noteNames.push_back(StringAttr::get(dialect->getContext(), note));
+    for (StringRef name : kOwn)
+      ownNames.push_back(StringAttr::get(dialect->getContext(), name));
     interfaceMap.insertModels<BytecodeModel, ResultNames>();
     // One with graphs depends on what they do, too, and MLIR looks there.
     if (!schemas.isRandom)
@@ -198,33 +200,35 @@ public:
     // Asked for every attribute of every dialect: a look at the first letters
     // saves most searches.
     bool maybeOurs = name.starts_with("onnx");
-    if (Attribute *note = maybeOurs ? get(op).findNote(name) : nullptr)
+    if (Attribute *note = maybeOurs ? get(op).find(name) : nullptr)
       return *note;
     if (!(maybeOurs ? bookkeeping() : inherent).contains(name))
       return std::nullopt;
+    if (name == kValue)
+      return get(op).value();
     DictionaryAttr attrs = get(op).attributes;
     return attrs ? attrs.get(name) : Attribute();
   }
   void setInherentAttr(Operation *op, StringAttr name,
                        Attribute value) override {
-    Properties &own = get(op);
-    if (Attribute *note = own.findNote(name)) {
-      *note = value;
+    Properties &properties = get(op);
+    if (Attribute *own = properties.find(name)) {
+      *own = value;
       return;
     }
-    NamedAttrList list(own.attributes);
+    NamedAttrList list(properties.attributes);
     if (value)
       list.set(name, value);
     else
       list.erase(name);
-    own.attributes = list.getDictionary(op->getContext());
+    properties.attributes = list.getDictionary(op->getContext());
   }
   void populateInherentAttrs(Operation *op, NamedAttrList &attrs) override {
-    if (DictionaryAttr own = get(op).attributes)
-      attrs.append(own.getValue());
-    for (auto [name, note] : llvm::zip_equal(noteNames, get(op).notes))
-      if (note)
-        attrs.append(name, note);
+    if (DictionaryAttr others = get(op).attributes)
+      attrs.append(others.getValue());
+    for (auto [name, own] : llvm::zip_equal(ownNames, get(op).own))
+      if (own)
+        attrs.append(name, own);
   }
   LogicalResult
   verifyInherentAttrs(OperationName, NamedAttrList &,
@@ -249,14 +253,21 @@ public:
       return emitError() << "expects a dictionary of attributes";
     // Added to what is there: the parser comes here after it has set the
     // attributes in braces, some of which are properties too.
-    Properties &own = get(properties);
-    NamedAttrList others(own.attributes);
+    Properties &made = get(properties);
+    auto isShared = [](NamedAttribute entry) {
+      return !isOwn(entry.getName());
+    };
+    if (!made.attributes && llvm::all_of(attrs, isShared)) {
+      made.attributes = attrs; // As the importer gives them: not made again.
+      return success();
+    }
+    NamedAttrList others(made.attributes);
     for (NamedAttribute entry : attrs)
-      if (Attribute *note = own.findNote(entry.getName()))
-        *note = entry.getValue();
+      if (Attribute *own = made.find(entry.getName()))
+        *own = entry.getValue();
       else
         others.set(entry.getName(), entry.getValue());
-    own.attributes = others.getDictionary(attrs.getContext());
+    made.attributes = others.getDictionary(attrs.getContext());
     return success();
   }
   Attribute getPropertiesAsAttr(Operation *op) override {
@@ -269,16 +280,19 @@ public:
     get(to) = get(from);
   }
   bool compareProperties(OpaqueProperties lhs, OpaqueProperties rhs) override {
-    return get(lhs).attributes == get(rhs).attributes ||
-           semantics(lhs) == semantics(rhs);
+    return get(lhs).value() == get(rhs).value() &&
+           (get(lhs).attributes == get(rhs).attributes ||
+            semantics(lhs) == semantics(rhs));
   }
   llvm::hash_code hashProperties(OpaqueProperties properties) override {
     auto attrs = semantics(properties);
-    return llvm::hash_combine_range(attrs.begin(), attrs.end());
+    return llvm::hash_combine(
+        get(properties).value(),
+        llvm::hash_combine_range(attrs.begin(), attrs.end()));
   }
 
 private:
-  /// The attributes that say what the node computes.
+  /// The attributes that say what the node computes, but for its value.
   static SmallVector<NamedAttribute> semantics(OpaqueProperties properties) {
     SmallVector<NamedAttribute> attrs;
     if (DictionaryAttr all = get(properties).attributes)
@@ -290,7 +304,7 @@ private:
 
   const OperatorSchemas &schemas;
   llvm::StringSet<> inherent;
-  SmallVector<StringAttr> noteNames; ///< as kNotes
+  SmallVector<StringAttr> ownNames; ///< as kOwn
   bool hasGraphs = false;
 };
 
@@ -346,13 +360,11 @@ OperationName::ParseAssemblyFn SchemaOp::getParseAssemblyFn() {
 
 /// Whether the short form of a constant says all.
 static bool isPlainConstant(Operation *op, const Properties &properties) {
-  DictionaryAttr attributes = properties.attributes;
-  if (op->getName().getStringRef() != "onnx.Constant" || !attributes ||
-      attributes.size() != 1 || properties.hasNotes() ||
-      !op->getDiscardableAttrs().empty() || op->getNumResults() != 1 ||
-      op->getNumOperands() != 0)
+  if (op->getName().getStringRef() != "onnx.Constant" ||
+      !properties.isValueOnly() || !op->getDiscardableAttrs().empty() ||
+      op->getNumResults() != 1 || op->getNumOperands() != 0)
     return false;
-  auto value = attributes.getAs<ElementsAttr>("value");
+  auto value = dyn_cast<ElementsAttr>(properties.value());
   return value && value.getType() == op->getResult(0).getType();
 }
 
@@ -361,7 +373,7 @@ static bool isPlainConstant(Operation *op, const Properties &properties) {
 void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
   if (isPlainConstant(op, get(op))) {
     printer << "onnx.Constant ";
-    printer.printAttribute(get(op).attributes.get("value"));
+    printer.printAttribute(get(op).value());
     return;
   }
   printer << '"' << op->getName() << "\"(";

@@ -25,9 +25,21 @@ GraphImporter::GraphImporter(MLIRContext *context,
 InFlightDiagnostic GraphImporter::emitError() const {
   InFlightDiagnostic diagnostic =
       mlir::emitError(FileLineColLoc::get(context, file->path(), 0, 0));
-  if (!subject.empty())
-    diagnostic << subject << ' ';
+  if (!subject.text.empty())
+    diagnostic << subject.text << ' ';
+  if (subject.node)
+    diagnostic << describe(*subject.node, subject.index) << ' ';
+  if (subject.attribute)
+    diagnostic << "attribute '" << subject.attribute->name() << "' ";
   return diagnostic;
+}
+
+/// "node '/fc/MatMul' (MatMul)", or with its position if it has no name.
+std::string GraphImporter::describe(const ::onnx::NodeProto &node, int index) {
+  std::string name = node.name().empty() ? "#" + std::to_string(index)
+                                         : "'" + node.name() + "'";
+  std::string type = node.op_type().empty() ? "" : " (" + node.op_type() + ")";
+  return "node " + name + type;
 }
 
 bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,
@@ -82,7 +94,7 @@ FailureOr<Type> GraphImporter::getType(StringRef name) {
   if (const TypeProto *proto = scope.types.lookup(name)) {
     if (Type type = importType(*proto, context, error))
       return type;
-    subject = ("value '" + name + "'").str();
+    subject = {("value '" + name + "'").str()};
     return emitError() << error;
   }
   return Type(NoneType::get(context));
@@ -132,7 +144,9 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
                                          SmallVectorImpl<Value> &results) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(block);
-  scopes.emplace_back();
+  const size_t values =
+      graph.input_size() + graph.initializer_size() + graph.node_size();
+  scopes.emplace_back(values);
   // What the model says comes first, so that it can be written as it was.
   Scope &scope = scopes.back();
   addTypes(graph.output(), scope.types);
@@ -179,7 +193,7 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(block);
   scopes.clear();
-  scopes.emplace_back();
+  scopes.emplace_back(function.node_size());
   addTypes(function.value_info(), scopes.back().types);
   SmallVector<int> skip = {
       FunctionProto::kNameFieldNumber,     FunctionProto::kDomainFieldNumber,
@@ -204,7 +218,7 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
     FailureOr<Type> type = getType(input);
     if (failed(type))
       return failure();
-    subject = name;
+    subject = {name};
     if (failed(
             define(input, block->addArgument(*type, builder.getUnknownLoc()))))
       return failure();
@@ -217,7 +231,7 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
   if (failed(
           importNodes(function.node(), sameNode, sortNodes(function.node()))))
     return failure();
-  subject = name;
+  subject = {name};
   for (const std::string &output : function.output()) {
     Value value = lookup(output);
     if (!value)
@@ -238,7 +252,7 @@ LogicalResult GraphImporter::importInputs(const GraphProto &graph, Block *block,
   for (const TensorProto &tensor : graph.initializer())
     defaults[tensor.name()] = &tensor;
   for (const ValueInfoProto &input : graph.input()) {
-    subject = "graph input '" + input.name() + "'";
+    subject = {"graph input '" + input.name() + "'"};
     std::string error;
     Type type = importType(input.type(), context, error);
     if (!type)
@@ -254,7 +268,7 @@ LogicalResult GraphImporter::importInputs(const GraphProto &graph, Block *block,
     bool taken = showMetadata(input.metadata_props(), take, attrs);
     importValueInfo(input, type, encoder, attrs, /*skipMetadata=*/taken);
     if (const TensorProto *tensor = defaults.lookup(input.name())) {
-      subject = "initializer '" + input.name() + "'";
+      subject = {"initializer '" + input.name() + "'"};
       NamedAttrList rest;
       Attribute value = tensors.import(*tensor, rest, error);
       if (!value)
@@ -282,7 +296,7 @@ LogicalResult GraphImporter::importInitializers(const GraphProto &graph,
   bool inOrder = true, constantSeen = false;
   unsigned lastInput = 0;
   for (const TensorProto &tensor : graph.initializer()) {
-    subject = "initializer '" + tensor.name() + "'";
+    subject = {"initializer '" + tensor.name() + "'"};
     if (!seen.insert(tensor.name()).second)
       return emitError() << "is defined twice";
     names.push_back(builder.getStringAttr(tensor.name()));
@@ -335,7 +349,7 @@ LogicalResult GraphImporter::importInitializer(const TensorProto &tensor) {
 LogicalResult GraphImporter::importSparseInitializer(
     const ::onnx::SparseTensorProto &tensor) {
   StringRef name = tensor.values().name();
-  subject = ("sparse initializer '" + name + "'").str();
+  subject = {("sparse initializer '" + name + "'").str()};
   Type element =
       htp::onnx::getElementType(tensor.values().data_type(), context);
   if (!element)
@@ -356,7 +370,7 @@ LogicalResult GraphImporter::importOutputs(const GraphProto &graph,
                                            GraphInfo &info,
                                            SmallVectorImpl<Value> &results) {
   for (const ValueInfoProto &output : graph.output()) {
-    subject = "graph output '" + output.name() + "'";
+    subject = {"graph output '" + output.name() + "'"};
     Value value = lookup(output.name());
     if (!value)
       return emitError() << "is a value that nothing produces";
@@ -395,12 +409,12 @@ void GraphImporter::importValueInfos(const ValueInfos &infos, GraphInfo &info) {
 /// dictionary is set on its own.
 Operation *GraphImporter::create(OperationState &state) {
   ArrayRef<StringAttr> inherent = state.name.getAttributeNames();
-  NamedAttrList notes, properties, discardable;
+  NamedAttrList own, properties, discardable;
   for (NamedAttribute attr : state.attributes) {
     if (!llvm::is_contained(inherent, attr.getName()))
       discardable.append(attr);
-    else if (htp::onnx::isNote(attr.getName()))
-      notes.append(attr);
+    else if (htp::onnx::isOwn(attr.getName()))
+      own.append(attr);
     else
       properties.append(attr);
   }
@@ -408,7 +422,7 @@ Operation *GraphImporter::create(OperationState &state) {
   if (!properties.empty())
     state.propertiesAttr = properties.getDictionary(context);
   Operation *op = builder.create(state);
-  for (NamedAttribute note : notes)
-    op->setInherentAttr(note.getName(), note.getValue());
+  for (NamedAttribute attr : own)
+    op->setInherentAttr(attr.getName(), attr.getValue());
   return op;
 }

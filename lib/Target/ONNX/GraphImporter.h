@@ -67,11 +67,26 @@ private:
 
   /// The values that one graph defines.
   struct Scope {
+    /// For about so many values: to grow a large table again and again is slow.
+    explicit Scope(unsigned count) : values(count) {}
+
     llvm::StringMap<mlir::Value> values;
     /// What the model says of them.
     llvm::StringMap<const ::onnx::TypeProto *> types;
     mlir::Value noValue;
   };
+
+  /// What is being imported, for messages: a text, or "node 'x' (MatMul)", and
+  /// perhaps an attribute of it. Put into words when there is something to say.
+  struct Subject {
+    std::string text;
+    const ::onnx::NodeProto *node = nullptr;
+    int index = 0;
+    const ::onnx::AttributeProto *attribute = nullptr;
+  };
+  static std::string describe(const ::onnx::NodeProto &node, int index);
+  static std::string explainMissing(const Nodes &nodes, int index,
+                                    llvm::StringRef name);
 
   mlir::LogicalResult define(llvm::StringRef name, mlir::Value value);
   mlir::Value lookup(llvm::StringRef name) const;
@@ -116,8 +131,7 @@ private:
   mlir::OpBuilder builder;
   std::vector<Scope> scopes;
   std::vector<const Nodes *> enclosingNodes;
-  /// What is being imported, for messages: "node 'x' (MatMul)".
-  std::string subject;
+  Subject subject;
 };
 
 } // namespace htp

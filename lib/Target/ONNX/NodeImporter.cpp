@@ -16,22 +16,13 @@ using ::onnx::AttributeProto;
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 
-/// "node '/fc/MatMul' (MatMul)", or with its position if it has no name.
-static std::string describe(const NodeProto &node, int index) {
-  std::string name = node.name().empty() ? "#" + std::to_string(index)
-                                         : "'" + node.name() + "'";
-  std::string type = node.op_type().empty() ? "" : " (" + node.op_type() + ")";
-  return "node " + name + type;
-}
-
 //===----------------------------------------------------------------------===//
 // Order of nodes
 //===----------------------------------------------------------------------===//
 
 /// Says why `name` is not known where node `index` of `nodes` uses it.
-static std::string
-explainMissing(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
-               int index, StringRef name) {
+std::string GraphImporter::explainMissing(const Nodes &nodes, int index,
+                                          StringRef name) {
   std::string message = ("uses value '" + name + "', ").str();
   int producer = -1;
   llvm::StringMap<int> producers;
@@ -113,6 +104,15 @@ static void importOperator(const NodeProto &node, OperationState &state,
     state.addAttribute("onnx.domain", builder.getStringAttr(node.domain()));
 }
 
+/// Whether a node has fields that most have not. To ask protobuf's reflection
+/// takes longer than all else that a plain node needs.
+static bool hasMore(const NodeProto &node) {
+  static const bool knowsAll = NodeProto::descriptor()->field_count() == 10;
+  return !knowsAll || node.has_doc_string() || node.has_overload() ||
+         node.metadata_props_size() || node.device_configurations_size() ||
+         !node.unknown_fields().empty();
+}
+
 FailureOr<Value> GraphImporter::importOperand(StringRef name) {
   if (!name.empty())
     return lookup(name);
@@ -127,8 +127,7 @@ FailureOr<Value> GraphImporter::importOperand(StringRef name) {
 
 LogicalResult GraphImporter::importNode(const NodeProto &node,
                                         InferredNode inferred, int index) {
-  std::string description = describe(node, index);
-  subject = description;
+  subject = {"", &node, index};
   if (!node.has_op_type())
     return emitError() << "has no operator";
   std::string label = node.name().empty()
@@ -159,7 +158,7 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
   }
   if (failed(importAttributes(node, inferred, index, state)))
     return failure();
-  subject = description;
+  subject = {"", &node, index};
   SmallVector<int> skip = {
       NodeProto::kInputFieldNumber,  NodeProto::kOutputFieldNumber,
       NodeProto::kNameFieldNumber,   NodeProto::kOpTypeFieldNumber,
@@ -170,7 +169,8 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
   };
   if (showMetadata(node.metadata_props(), take, rest))
     skip.push_back(NodeProto::kMetadataPropsFieldNumber);
-  encoder.encodeFields(node, rest, skip);
+  if (hasMore(node))
+    encoder.encodeFields(node, rest, skip);
   for (NamedAttribute attr : rest)
     state.addAttribute(("onnx." + attr.getName().getValue()).str(),
                        attr.getValue());
@@ -225,18 +225,17 @@ LogicalResult GraphImporter::importAttributes(const NodeProto &node,
                                               InferredNode inferred,
                                               int nodeIndex,
                                               OperationState &state) {
-  std::string description = subject;
   SmallVector<NamedAttribute> infos;
   SmallVector<Attribute> rest, order, graphInfos;
   SmallVector<bool> isGraph(node.attribute_size(), false);
   llvm::StringSet<> names;
   for (auto [index, attribute] : llvm::enumerate(node.attribute())) {
-    subject = description;
+    subject.attribute = nullptr;
     StringRef name = attribute.name();
     if (!names.insert(name).second)
       return emitError() << "has attribute '" << name << "' twice";
     order.push_back(builder.getStringAttr(name));
-    subject += " attribute '" + attribute.name() + "'";
+    subject.attribute = &attribute;
     std::string error;
     FailureOr<ImportedAttribute> imported =
         importAttribute(attribute, isDataType(node, attribute), encoder,

@@ -169,7 +169,8 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
     error = wrongLength("bytes", bytes.size(), size.value_or(0), type);
     return {};
   }
-  return importBytes(type, bytes, hasRaw, tensor.name());
+  // Spans live as long as the file is mapped; what is in the message does not.
+  return importBytes(type, bytes, file->isSpan(tensor), tensor.name());
 }
 
 //===----------------------------------------------------------------------===//

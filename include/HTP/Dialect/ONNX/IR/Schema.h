@@ -100,9 +100,13 @@ llvm::SmallVector<llvm::StringRef> getRegionNames(mlir::Operation *op);
 /// or to another dialect, and is not an attribute of the ONNX node.
 bool isReservedAttrName(llvm::StringRef name);
 
+/// The attribute of onnx.Constant that most of them have.
+constexpr llvm::StringLiteral kValue = "value";
+
 /// Whether each node has an attribute of this name of its own: its names, its
-/// metadata. An operation with a schema keeps such beside its dictionary.
-bool isNote(llvm::StringRef name);
+/// metadata, the value of a constant. An operation with a schema keeps such
+/// beside its dictionary.
+bool isOwn(llvm::StringRef name);
 
 /// All attributes of the operation, also those that text gives as properties to
 /// one that no schema knows (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`).
