@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The folder: which layers there are (Layers), which weights (Weights), a file
-// for each (TorchText), the model around them (MainFile), and model.json.
+// for each (TorchText), the model around them (CallsFile or MainFile), and
+// model.json.
 
 #include "HTP/Target/IREE.h"
 
+#include "CallsFile.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "Layers.h"
@@ -25,7 +27,8 @@ namespace {
 class FolderWriter {
 public:
   FolderWriter(const LayeredModel &model, OpenInFolder open)
-      : model(model), weights(model), open(open) {}
+      : model(model), weights(model),
+        onlyCalls(CallsFile::fits(model, weights)), open(open) {}
 
   LogicalResult write();
 
@@ -39,6 +42,7 @@ private:
 
   const LayeredModel &model;
   Weights weights;
+  bool onlyCalls; ///< what lies around the layers
   OpenInFolder open;
   llvm::StringMap<std::string> digests; ///< by name of a program
 };
@@ -138,6 +142,8 @@ LogicalResult FolderWriter::writeManifest(llvm::raw_ostream &os) {
     json.attributeObject("main", [&] {
       json.attribute("name", "main");
       json.attribute("digest", digests["main"]);
+      if (onlyCalls)
+        json.attribute("mode", "vm");
     });
     json.attributeArray("inputs", [&] {
       for (BlockArgument value : body.getArguments())
@@ -161,7 +167,8 @@ LogicalResult FolderWriter::write() {
     if (failed(writeLayer(layer)))
       return failure();
   if (failed(writeProgram("main", [&](llvm::raw_ostream &os, bool locations) {
-        return MainFile(os, locations, model, weights).write();
+        return onlyCalls ? CallsFile(os, locations, model, weights).write()
+                         : MainFile(os, locations, model, weights).write();
       })))
     return failure();
   llvm::raw_ostream *manifest = open("model.json");

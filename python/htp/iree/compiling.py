@@ -153,7 +153,12 @@ def _compile_all(
         start = time.perf_counter()
         name = program["name"]
         result = folder / f"{name}.vmfb"
-        compiler.run(folder / f"{name}.mlir", result, threads=min(jobs, len(missing)) == 1)
+        compiler.run(
+            folder / f"{name}.mlir",
+            result,
+            mode=program.get("mode"),
+            threads=min(jobs, len(missing)) == 1,
+        )
         cache.put(key, result)
         calls = tuple(program.get("calls", ()))
         return Program(name, calls, False, time.perf_counter() - start)
