@@ -21,7 +21,7 @@ static std::string several(size_t count, StringRef type) {
 /// What IREE's compiler calls the function of a layer that waits for a fence
 /// and signals another.
 static std::string importOf(const Layer &layer) {
-  return "@" + layer.name + "." + layer.name + "$async";
+  return "@" + layer.file + "." + layer.name + "$async";
 }
 
 CallsFile::CallsFile(llvm::raw_ostream &os, bool locations,

@@ -21,7 +21,7 @@ MainFile::MainFile(llvm::raw_ostream &os, bool locations,
 
 /// The function of another module, as IREE's runtime looks for it.
 static std::string importOf(const Layer &layer) {
-  return "@" + layer.name + "." + layer.name + "$async";
+  return "@" + layer.file + "." + layer.name + "$async";
 }
 
 LogicalResult MainFile::writeImport(const Layer &layer) {
