@@ -50,6 +50,7 @@ bench: build ## Time and memory of everything beside their limits (FULL=1: up to
 	@$(PYTHON) benchmarks/growth.py --bin $(BUILD)/bin
 	@$(PYTHON) benchmarks/export.py
 	@$(PYTHON) benchmarks/compile.py
+	@$(PYTHON) benchmarks/driver.py --build $(BUILD)
 	@$(PYTHON) benchmarks/package.py
 	@$(PYTHON) benchmarks/profiling.py
 

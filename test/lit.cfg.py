@@ -19,6 +19,8 @@ config.substitutions.append(("%htp_tools", config.htp_tools_dir))
 config.substitutions.append(("%htp_lib", os.path.join(config.htp_build_dir, "lib")))
 plugin = os.path.join(config.htp_build_dir, "lib", "libHTPPlugin.so")
 config.substitutions.append(("%plugin", plugin))
+other = os.path.join(config.htp_build_dir, "lib", "libhtp-other-llvm.so")
+config.substitutions.append(("%other_llvm", other))
 config.substitutions.append(
     ("%load_htp", f"--load-dialect-plugin={plugin} --load-pass-plugin={plugin}")
 )

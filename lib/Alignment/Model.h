@@ -99,6 +99,8 @@ struct State {
   bool isGap = false;
   /// Other steps compute the same: an exporter may have kept one for all.
   bool repeated = false;
+  /// The module is where the step stands, not whom it is for.
+  bool unplaced = false;
 };
 
 /// The calls of the modules as a tree: two calls of a shared module are as

@@ -76,7 +76,8 @@ private:
 
 } // namespace
 
-/// A size comes from the program's own where the first of its chain does.
+/// A size comes from the program's own where the first of its chain does,
+/// unless the program took that one before anybody had asked for it.
 void ReaderRules::findTaken() {
   taken.resize(observations.size());
   for (Index n = 0; n < observations.size(); ++n) {
@@ -87,7 +88,8 @@ void ReaderRules::findTaken() {
         taken[n] = taken[n] || taken[p];
       }
     if (isFirst)
-      taken[n] = emits(placed[n], n) == Emits::Main;
+      taken[n] = emits(placed[n], n) == Emits::Main &&
+                 !states.list[placed[n]].unplaced;
   }
 }
 

@@ -192,6 +192,7 @@ States::States(const Program &program, const Frames &frames,
     state.step = index;
     state.module = step.module;
     state.call = step.call;
+    state.unplaced = step.unplaced;
     for (Index value : step.outputs)
       if (!state.shape && program.values[value].hasShape)
         state.shape = shapeNumber(program.values[value].shape);

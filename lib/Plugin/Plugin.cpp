@@ -23,12 +23,35 @@
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Compiler.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <dlfcn.h>
 
 static constexpr char kName[] = "HTP";
 
+/// The version of MLIR's interface for plugins, which has been the same for
+/// years; none for a program of another LLVM. Its classes are others, and the
+/// first call of one would end it without a word. It is loaded before the
+/// plugin, so the first LLVM that the process knows is the program's.
+static uint32_t apiVersion() {
+  using GetVersion = void (*)(unsigned *, unsigned *, unsigned *);
+  auto getVersion =
+      reinterpret_cast<GetVersion>(dlsym(RTLD_DEFAULT, "LLVMGetVersion"));
+  unsigned major = 0, minor = 0, patch = 0;
+  if (getVersion)
+    getVersion(&major, &minor, &patch);
+  if (!getVersion ||
+      (major == LLVM_VERSION_MAJOR && minor == LLVM_VERSION_MINOR))
+    return MLIR_PLUGIN_API_VERSION;
+  llvm::errs() << "error: the HTP plugin is built for LLVM "
+               << LLVM_VERSION_STRING << ", this program is of LLVM " << major
+               << '.' << minor << '.' << patch << '\n';
+  return 0;
+}
+
 extern "C" LLVM_ATTRIBUTE_WEAK ::mlir::DialectPluginLibraryInfo
 mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, kName, LLVM_VERSION_STRING,
+  return {apiVersion(), kName, LLVM_VERSION_STRING,
           [](mlir::DialectRegistry *registry) {
             registry->insert<htp::HTPDialect, htp::onnx::ONNXDialect>();
             htp::registerTransformDialectExtension(*registry);
@@ -37,7 +60,7 @@ mlirGetDialectPluginInfo() {
 
 extern "C" LLVM_ATTRIBUTE_WEAK ::mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, kName, LLVM_VERSION_STRING, [] {
+  return {apiVersion(), kName, LLVM_VERSION_STRING, [] {
             htp::registerHTPTransformsPasses();
             htp::registerHTPPipelines();
           }};

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/xxhash.h"
 
@@ -53,6 +54,13 @@ static bool isView(llvm::StringRef kind) {
       .Cases({"squeeze", "unsqueeze", "as_strided", "diagonal"}, true)
       .Cases({"detach", "alias"}, true)
       .Default(false);
+}
+
+/// Whether an op is torch.export's: it takes the sizes of inputs before all
+/// else, outside of the modules that ask for them.
+static bool isSymbolicSize(llvm::StringRef kind) {
+  kind = kind.substr(kind.rfind(':') + 1);
+  return kind.take_until([](char c) { return c == '.'; }) == "sym_size";
 }
 
 static uint64_t hashConstant(const llvm::json::Value &constant) {
@@ -206,6 +214,10 @@ void Builder::addOp(const TraceOp &op) {
     return;
   }
   join(step);
+  step.unplaced = op.module == ModuleTree::root() && isSymbolicSize(op.kind) &&
+                  llvm::all_of(step.inputs, [&](int32_t input) {
+                    return llvm::is_contained(program.inputs, input);
+                  });
   for (const TraceValue &output : op.outputs)
     step.outputs.push_back(define(output));
   follow(op, step);

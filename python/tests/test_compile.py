@@ -62,7 +62,7 @@ def exported(folder: Path, name: str, exporter: str = "dynamo", **options) -> Pa
 
 
 #: What lies before the first layer and after the last one.
-AROUND = ["main_before", "main_after"]
+AROUND = ["main_around"]
 
 
 @pytest.fixture(scope="module")

@@ -320,6 +320,35 @@ TEST(AlignmentRules, TakenSizesStay) {
             (std::vector<int32_t>{1, 1, 1, 1, 1, 3, 3, 3, 4, 4, 4}));
 }
 
+/// Sizes that the program takes of its inputs before it begins, as torch.export
+/// writes them, are for whoever reads them.
+TEST(AlignmentRules, SizesTakenAheadGoWithTheirReaders) {
+  // 0: root, 1 and 2: layers, each with a cache that is an input.
+  for (bool unplaced : {false, true}) {
+    Model model;
+    int32_t t = model.traceInput(), x = model.input(), sizes[2], s[2];
+    for (int32_t &size : sizes) {
+      size = model.step("aten::sym_size", 0, {model.traceInput()});
+      model.program.steps.back().unplaced = unplaced;
+    }
+    for (int32_t &size : s) {
+      size = model.node("Shape", {model.input()}, ElementKind::Integer);
+      size = model.node("Squeeze", {size}, ElementKind::Integer);
+    }
+    for (int i = 0; i < 2; ++i) {
+      t = model.step("aten::linear", 1 + i, {t}, model.parameter(60 + i));
+      t = model.step("aten::view", 1 + i, {t, sizes[i]});
+      x = model.node("MatMul", {x, model.constant(60 + i)});
+      x = model.node("Reshape", {x, s[i]});
+    }
+    model.program.outputs.push_back(t);
+    model.graph.outputs.push_back(x);
+    EXPECT_EQ(model.modules({{-1}, {0}, {0}}),
+              unplaced ? (std::vector<int32_t>{1, 1, 2, 2, 1, 1, 2, 2})
+                       : (std::vector<int32_t>{0, 0, 0, 0, 1, 1, 2, 2}));
+  }
+}
+
 /// A cast beside a softmax is none of the ops that stand for one.
 TEST(AlignmentRules, CastBesideTheMainOp) {
   // 0: root, 1: attention, 2: its dropout.

@@ -186,6 +186,27 @@ TEST(TraceProgram, JoinedParametersOfARecurrentLayer) {
 }
 
 /// Who reads a tensor after a part of it was changed in place reads the change.
+/// torch.export takes sizes of inputs at the top, for no module; other sizes,
+/// and what a module takes of them itself, are where they are.
+TEST(TraceProgram, SizesAtTheTopHaveNoPlace) {
+  Trace trace = llvm::cantFail(Trace::parse(traceWith(R"([
+    {"kind": "aten::sym_size.int", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 1}], "outputs": [{"value": 1, "name": "s"}]},
+    {"kind": "aten::size", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 1}], "outputs": [{"value": 2, "name": "t"}]},
+    {"kind": "aten::sym_size.int", "module": "fc", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 1}], "outputs": [{"value": 3, "name": "u"}]},
+    {"kind": "aten::relu", "module": "", "call": 0,
+     "inputs": [{"value": 0}], "outputs": [{"value": 4, "name": "relu"}]},
+    {"kind": "aten::sym_size.int", "module": "", "call": 0,
+     "inputs": [{"value": 4}, {"constant": 1}], "outputs": [{"value": 5, "name": "v"}]}])")));
+  TraceProgram traced(trace);
+  std::vector<bool> unplaced;
+  for (const Program::Step &step : traced.program.steps)
+    unplaced.push_back(step.unplaced);
+  EXPECT_EQ(unplaced, (std::vector<bool>{true, false, false, false, false}));
+}
+
 TEST(TraceProgram, ChangesInPlaceAreRead) {
   Trace trace = llvm::cantFail(Trace::parse(R"({"format": "htp-trace",
     "version": 1, "producer": {"name": "test", "source": "export"},

@@ -44,6 +44,9 @@ struct Program {
     llvm::SmallVector<int32_t, 2> parameters;
     /// A hash of its constant arguments.
     uint64_t constants = 0;
+    /// Where it stands says nothing of whom it is for: a program that takes all
+    /// sizes of its inputs before it begins, whoever wants them.
+    bool unplaced = false;
   };
   std::vector<Value> values;
   std::vector<Parameter> parameters;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The folder: which layers there are (Layers), which weights (Weights), a file
-// for each (TorchText), the model around them (MainFile), and model.json.
+// for each (TorchText), the model around them (CallsFile or MainFile), and
+// model.json.
 
 #include "HTP/Target/IREE.h"
 
+#include "CallsFile.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "Layers.h"
@@ -13,6 +15,7 @@
 #include "Weights.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/SHA256.h"
@@ -25,21 +28,28 @@ namespace {
 class FolderWriter {
 public:
   FolderWriter(const LayeredModel &model, OpenInFolder open)
-      : model(model), weights(model), open(open) {}
+      : model(model), weights(model),
+        onlyCalls(CallsFile::fits(model, weights)), open(open) {
+    for (const Layer &layer : model.layers)
+      files[layer.file].push_back(&layer);
+  }
 
   LogicalResult write();
 
 private:
   using WriteText = function_ref<LogicalResult(llvm::raw_ostream &, bool)>;
   LogicalResult writeProgram(StringRef name, WriteText writeText);
-  LogicalResult writeLayer(const Layer &layer);
+  LogicalResult writeFile(StringRef name, ArrayRef<const Layer *> layers);
   LogicalResult writeManifest(llvm::raw_ostream &os);
   void describe(llvm::json::OStream &json, Value value,
                 DictionaryAttr attributes);
 
   const LayeredModel &model;
   Weights weights;
+  bool onlyCalls; ///< what lies around the layers
   OpenInFolder open;
+  /// What each file but main's holds, in the order of their first calls.
+  llvm::MapVector<StringRef, SmallVector<const Layer *, 2>> files;
   llvm::StringMap<std::string> digests; ///< by name of a program
 };
 
@@ -58,15 +68,18 @@ LogicalResult FolderWriter::writeProgram(StringRef name, WriteText writeText) {
   return file ? writeText(*file, /*locations=*/true) : failure();
 }
 
-LogicalResult FolderWriter::writeLayer(const Layer &layer) {
-  func::FuncOp function = layer.function;
-  auto path = function->getAttrOfType<StringAttr>(kModuleAttr);
-  return writeProgram(layer.name, [&](llvm::raw_ostream &os, bool locations) {
-    os << "module @" << layer.name << " {\n";
-    TorchText text(os, locations);
-    if (failed(text.writeFunction(function, layer.name,
-                                  path ? path.getValue() : StringRef())))
-      return failure();
+LogicalResult FolderWriter::writeFile(StringRef name,
+                                      ArrayRef<const Layer *> layers) {
+  return writeProgram(name, [&](llvm::raw_ostream &os, bool locations) {
+    os << "module @" << name << " {\n";
+    for (const Layer *layer : layers) {
+      func::FuncOp function = layer->function;
+      auto path = function->getAttrOfType<StringAttr>(kModuleAttr);
+      if (failed(TorchText(os, locations)
+                     .writeFunction(function, layer->name,
+                                    path ? path.getValue() : StringRef())))
+        return failure();
+    }
     os << "}\n";
     return success();
   });
@@ -122,22 +135,26 @@ LogicalResult FolderWriter::writeManifest(llvm::raw_ostream &os) {
     json.attribute("version", 1);
     json.attribute("entry", main.getSymName());
     json.attributeArray("layers", [&] {
-      for (const Layer &layer : model.layers)
-        json.object([&] {
-          json.attribute("name", layer.name);
-          json.attribute("class", layer.className);
-          json.attribute("digest", digests[layer.name]);
+      for (auto &[name, layers] : files)
+        json.object([&, name = name, &layers = layers] {
+          json.attribute("name", name);
+          json.attribute("class",
+                         name == kAroundFile ? name : layers[0]->className);
+          json.attribute("digest", digests[name]);
           json.attributeArray("calls", [&] {
-            for (func::CallOp call : layer.calls) {
-              auto tag = call->getAttrOfType<TagAttr>(kTagAttr);
-              json.value(tag ? tag.getPath() : "");
-            }
+            for (const Layer *layer : layers)
+              for (func::CallOp call : layer->calls) {
+                auto tag = call->getAttrOfType<TagAttr>(kTagAttr);
+                json.value(tag ? tag.getPath() : "");
+              }
           });
         });
     });
     json.attributeObject("main", [&] {
       json.attribute("name", "main");
       json.attribute("digest", digests["main"]);
+      if (onlyCalls)
+        json.attribute("mode", "vm");
     });
     json.attributeArray("inputs", [&] {
       for (BlockArgument value : body.getArguments())
@@ -157,11 +174,12 @@ LogicalResult FolderWriter::writeManifest(llvm::raw_ostream &os) {
 }
 
 LogicalResult FolderWriter::write() {
-  for (const Layer &layer : model.layers)
-    if (failed(writeLayer(layer)))
+  for (auto &[name, layers] : files)
+    if (failed(writeFile(name, layers)))
       return failure();
   if (failed(writeProgram("main", [&](llvm::raw_ostream &os, bool locations) {
-        return MainFile(os, locations, model, weights).write();
+        return onlyCalls ? CallsFile(os, locations, model, weights).write()
+                         : MainFile(os, locations, model, weights).write();
       })))
     return failure();
   llvm::raw_ostream *manifest = open("model.json");

@@ -195,6 +195,7 @@ void LayerChoice::nameLayers(std::vector<Layer> &layers) const {
   llvm::StringMap<unsigned> variants;
   llvm::StringSet<> taken;
   taken.insert("main");
+  taken.insert(kAroundFile);
   for (Layer *layer : byCalls) {
     std::string name;
     for (char c : layer->className)
@@ -203,6 +204,8 @@ void LayerChoice::nameLayers(std::vector<Layer> &layers) const {
     while (!taken.insert(unique).second)
       unique = name + "_" + std::to_string(++variants[name]);
     layer->name = unique;
+    if (layer->file.empty())
+      layer->file = unique;
   }
 }
 
@@ -254,7 +257,7 @@ FailureOr<LayeredModel> LayerChoice::run() {
              << call.getCallee() << "'";
     auto [known, isNew] = indices.try_emplace(callee, model.layers.size());
     if (isNew)
-      model.layers.push_back({callee, "", classOf(callee), {}});
+      model.layers.push_back({callee, "", classOf(callee), {}, ""});
     model.layers[known->second].calls.push_back(call);
   }
   for (Layer &layer : model.layers)

@@ -20,12 +20,17 @@
 
 namespace htp {
 
-/// A function that becomes a file.
+/// What is around the layers; in one file, since each file costs IREE a fifth
+/// of a second before it sees an op.
+inline constexpr llvm::StringLiteral kAroundFile = "main_around";
+
+/// A function that is compiled apart from the main one.
 struct Layer {
   mlir::func::FuncOp function;
-  std::string name;      ///< of the file, of IREE's module and of the function
+  std::string name;      ///< of the function there
   std::string className; ///< of the modules that it is the body of
   std::vector<mlir::func::CallOp> calls; ///< in the main function
+  std::string file; ///< also the name of IREE's module; mostly the function's
 };
 
 struct LayeredModel {

@@ -21,7 +21,7 @@ MainFile::MainFile(llvm::raw_ostream &os, bool locations,
 
 /// The function of another module, as IREE's runtime looks for it.
 static std::string importOf(const Layer &layer) {
-  return "@" + layer.name + "." + layer.name + "$async";
+  return "@" + layer.file + "." + layer.name + "$async";
 }
 
 LogicalResult MainFile::writeImport(const Layer &layer) {
@@ -69,76 +69,6 @@ void MainFile::writeStart() {
            << '\n';
 }
 
-/// Whether all that reads `op` is stored as weights itself: a constant that is
-/// only transposed.
-bool MainFile::isOnlyStored(Operation *op) const {
-  return isConstant(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
-           return user->getNumResults() == 1 &&
-                  weights.find(user->getResult(0));
-         });
-}
-
-/// Whether the main function does nothing but call. Then it needs no types of
-/// torch's, whose conversion would be a quarter of the time that it takes to
-/// compile.
-bool MainFile::hasOnlyCalls() const {
-  Block &block = func::FuncOp(model.main).front();
-  auto isCall = [&](Operation &op) { return layers.contains(&op); };
-  auto isPassed = [&](Operation &op) {
-    return op.getNumResults() == 1 && weights.find(op.getResult(0)) &&
-           llvm::all_of(op.getUses(), [&](OpOperand &use) {
-             const Layer *layer = layers.lookup(use.getOwner());
-             return layer &&
-                    weights.takesWeight(*layer, use.getOperandNumber());
-           });
-  };
-  return llvm::all_of(block.without_terminator(), [&](Operation &op) {
-    return isCall(op) || isOnlyStored(&op) || isPassed(op);
-  });
-}
-
-FailureOr<std::string> MainFile::builtinTypesOf(ValueRange values) {
-  std::string types;
-  for (auto [index, value] : llvm::enumerate(values)) {
-    FailureOr<std::string> type = builtinTypeOf(value);
-    if (failed(type))
-      return failure();
-    types += (index ? ", " : "") + *type;
-  }
-  return types;
-}
-
-LogicalResult MainFile::writeOnlyCalls() {
-  func::FuncOp main = model.main;
-  Block &block = main.front();
-  ValueRange results = block.getTerminator()->getOperands();
-  isPlain = true;
-  line() << "func.func @" << main.getSymName() << '(';
-  for (BlockArgument argument : block.getArguments()) {
-    FailureOr<std::string> type = builtinTypeOf(argument);
-    if (failed(type))
-      return failure();
-    builtin[argument] = "%arg" + std::to_string(argument.getArgNumber());
-    os << (argument.getArgNumber() ? ", " : "") << builtin[argument] << ": "
-       << *type;
-  }
-  FailureOr<std::string> types = builtinTypesOf(results);
-  if (failed(types))
-    return failure();
-  os << ") -> (" << *types << ") {\n";
-  writeStart();
-  for (auto call : block.getOps<func::CallOp>())
-    if (failed(writeCall(call, *layers.lookup(call))))
-      return failure();
-  line() << "return ";
-  llvm::interleaveComma(results, os,
-                        [&](Value value) { os << builtin[value]; });
-  os << " : " << *types << '\n';
-  line() << '}';
-  end(main.getLoc());
-  return success();
-}
-
 LogicalResult MainFile::write() {
   os << "module @main {\n";
   for (const Layer &layer : model.layers)
@@ -146,8 +76,7 @@ LogicalResult MainFile::write() {
       return failure();
   writeSetter();
   func::FuncOp main = model.main;
-  if (failed(hasOnlyCalls() ? writeOnlyCalls()
-                            : writeFunction(main, main.getSymName(), "")))
+  if (failed(writeFunction(main, main.getSymName(), "")))
     return failure();
   os << "}\n";
   return success();
@@ -222,8 +151,6 @@ LogicalResult MainFile::writeCall(func::CallOp call, const Layer &layer) {
   os << " = util.call " << importOf(layer) << '(' << operands << ") : ("
      << operandTypes << ") -> (" << resultTypes << ")";
   end(call.getLoc());
-  if (isPlain)
-    return success();
   for (OpResult result : call.getResults()) {
     setName(result, freshName());
     line() << nameOf(result) << " = torch_c.from_builtin_tensor "
@@ -239,7 +166,7 @@ LogicalResult MainFile::writeOp(Operation *op) {
   if (op->getNumResults() == 1)
     if (std::optional<unsigned> number = weights.find(op->getResult(0)))
       return writeWeight(op->getResult(0), *number);
-  if (isOnlyStored(op))
+  if (weights.isOnlyStored(op))
     return success();
   return TorchText::writeOp(op);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// main.mlir: the model around its layers.
+// main.mlir: the model around its layers, where it does more than to call them
+// (otherwise: CallsFile).
 //
 //   util.func private @Layer.Layer$async(%a0: tensor<2x4xf32>,
 //       %a1: !hal.buffer_view) -> tensor<2x4xf32> attributes {…}
@@ -39,19 +40,12 @@ private:
   mlir::LogicalResult writeWeight(mlir::Value constant, unsigned number);
   mlir::LogicalResult writeCall(mlir::func::CallOp call, const Layer &layer);
   mlir::FailureOr<std::string> asBuiltin(mlir::Value value);
-  bool isOnlyStored(mlir::Operation *op) const;
-  bool hasOnlyCalls() const;
-  mlir::LogicalResult writeOnlyCalls();
-  /// `(tensor<…>, …)`
-  mlir::FailureOr<std::string> builtinTypesOf(mlir::ValueRange values);
 
   const LayeredModel &model;
   const Weights &weights;
   llvm::DenseMap<mlir::Operation *, const Layer *> layers; ///< by call
   /// Values as builtin tensors, where a layer made or read one.
   llvm::DenseMap<mlir::Value, std::string> builtin;
-  /// Nothing of torch's is in the main function.
-  bool isPlain = false;
 };
 
 } // namespace htp

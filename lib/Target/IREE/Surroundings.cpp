@@ -201,7 +201,7 @@ void Surroundings::separate(const Segment &segment, StringRef name,
   OperationState end(main.getLoc(), block.getTerminator()->getName());
   end.addOperands(border.results);
   body->push_back(Operation::create(end));
-  model.layers.push_back({function, "", name.str(), {call}});
+  model.layers.push_back({function, "", name.str(), {call}, kAroundFile.str()});
 }
 
 void Surroundings::run() {

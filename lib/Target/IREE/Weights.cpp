@@ -154,6 +154,12 @@ static StringRef nameOf(Value weight) {
   return path && !path.empty() ? path.getValue() : getValueName(weight);
 }
 
+bool Weights::isOnlyStored(Operation *op) const {
+  return isConstant(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
+           return user->getNumResults() == 1 && find(user->getResult(0));
+         });
+}
+
 LogicalResult Weights::write(llvm::raw_ostream &os,
                              llvm::json::OStream &json) const {
   uint64_t offset = 0;

@@ -39,6 +39,10 @@ public:
   /// Whether all calls of `layer` pass a weight as this argument.
   bool takesWeight(const Layer &layer, unsigned argument) const;
 
+  /// Whether all that reads `op` is stored as weights itself: a constant that
+  /// is only transposed.
+  bool isOnlyStored(mlir::Operation *op) const;
+
   /// The contents one after the other, and where each one is.
   mlir::LogicalResult write(llvm::raw_ostream &os,
                             llvm::json::OStream &json) const;

@@ -43,8 +43,10 @@ class Compiler:
         host = _processor() if any(flag.endswith("=host") for flag in self.flags) else ""
         return "\n".join([self.version, host, *sorted(self.flags)])
 
-    def run(self, source: Path, target: Path, *, threads: bool) -> None:
+    def run(self, source: Path, target: Path, *, mode: str | None, threads: bool) -> None:
         command = [str(self.program), str(source), "-o", str(target), *self.flags]
+        if mode:
+            command.append(f"--compile-mode={mode}")
         if not threads:  # other files are compiled meanwhile
             command.append("--mlir-disable-threading")
         done = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace")

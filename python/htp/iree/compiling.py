@@ -119,8 +119,8 @@ def layers_with_open_sizes(folder: Path, manifest: dict[str, Any]) -> list[str]:
     found = []
     for layer in manifest["layers"]:
         text = (folder / f"{layer['name']}.mlir").read_text(encoding="utf-8")
-        signature = text.partition("func.func")[2].partition("{\n")[0]
-        if "?" in signature:
+        signatures = [part.partition("{\n")[0] for part in text.split("func.func")[1:]]
+        if any("?" in signature for signature in signatures):
             found.append(layer["name"])
     return found
 
@@ -153,7 +153,12 @@ def _compile_all(
         start = time.perf_counter()
         name = program["name"]
         result = folder / f"{name}.vmfb"
-        compiler.run(folder / f"{name}.mlir", result, threads=min(jobs, len(missing)) == 1)
+        compiler.run(
+            folder / f"{name}.mlir",
+            result,
+            mode=program.get("mode"),
+            threads=min(jobs, len(missing)) == 1,
+        )
         cache.put(key, result)
         calls = tuple(program.get("calls", ()))
         return Program(name, calls, False, time.perf_counter() - start)

@@ -1,5 +1,5 @@
 // What cannot be written for IREE is said, and leaves nothing behind.
-// RUN: split-file %s %t
+// RUN: rm -rf %t && split-file %s %t
 // RUN: not htp-opt %t/domain.mlir --emit=iree -o %t/out 2>&1 | FileCheck %s --check-prefix=DOMAIN
 // RUN: not htp-opt %t/unknown.mlir --emit=iree -o %t/out 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not htp-opt %t/strings.mlir --emit=iree -o %t/out 2>&1 | FileCheck %s --check-prefix=STRINGS

@@ -1,7 +1,7 @@
 // RUN: rm -rf %t && mkdir %t && htp-opt %s --htp-outline=min-ops=1 --emit=iree -o %t/folder
 // RUN: FileCheck %s --check-prefix=LAYER --input-file=%t/folder/Layer.mlir
 // RUN: FileCheck %s --check-prefix=MAIN --input-file=%t/folder/main.mlir
-// RUN: FileCheck %s --check-prefix=AFTER --input-file=%t/folder/main_after.mlir
+// RUN: FileCheck %s --check-prefix=AFTER --input-file=%t/folder/main_around.mlir
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t/folder/model.json
 // RUN: ls %t/folder | FileCheck %s --check-prefix=FILES
 // The weights, each from a multiple of 64 bytes on.
@@ -11,7 +11,7 @@
 // again and again, too, but lies within the layers.
 // FILES: Layer.mlir
 // FILES-NEXT: main.mlir
-// FILES-NEXT: main_after.mlir
+// FILES-NEXT: main_around.mlir
 // FILES-NEXT: model.json
 // FILES-NEXT: weights.bin
 // FILES-NOT: {{.}}
@@ -25,28 +25,32 @@
 // LAYER: torch.operator "onnx.ReduceMean"(%[[M]], %[[AXES]]) {torch.onnx.keepdims = 1 : si64} : {{.*}} -> !torch.vtensor<[2,1],f32> loc(fused<{htp.scope = "layers.0.norm"}>
 // LAYER: return %{{.*}} : !torch.vtensor<[2,2],f32>
 
-// MAIN: module @main {
-// MAIN-NEXT: util.func private @Layer.Layer$async(%a0: tensor<2x2xf32>, %a1: !hal.buffer_view) -> (tensor<2x2xf32>) attributes {iree.abi.model = "coarse-fences", nosideeffects}
-// MAIN-NEXT: util.func private @main_after.main_after$async(%a0: tensor<2x2xf32>, %a1: !hal.buffer_view, %a2: !hal.buffer_view, %a3: tensor<?xi64>) -> (tensor<2x?xf32>)
-// MAIN-NEXT: util.global private mutable @w0 : !hal.buffer_view
-// MAIN-NEXT: util.global private mutable @w1 : !hal.buffer_view
-// MAIN-NEXT: util.global private mutable @w2 : !hal.buffer_view
-// MAIN-NEXT: util.global private mutable @w3 : !hal.buffer_view
-// MAIN-NEXT: util.func public @set_weights(%w0: !hal.buffer_view, %w1: !hal.buffer_view, %w2: !hal.buffer_view, %w3: !hal.buffer_view) {
-// MAIN-NEXT: util.global.store %w0, @w0
-// Nothing but calls: torch's types are not needed.
-// MAIN-NOT: torch
-// MAIN: func.func @main_graph(%arg0: tensor<2x2xf32>, %arg1: tensor<?xi64>) -> (tensor<2x?xf32>) {
-// MAIN: %w0 = util.global.load @w0 : !hal.buffer_view
-// MAIN: %[[A:.*]] = util.call @Layer.Layer$async(%arg0, %w0) : (tensor<2x2xf32>, !hal.buffer_view) -> (tensor<2x2xf32>) loc(fused<{htp.scope = "layers.0"}>
+// Nothing but calls: a program of the virtual machine, in which a layer waits
+// for the fence of what it reads and signals its own.
+// MAIN: vm.module public @main {
+// MAIN-NEXT: vm.import private @Layer.Layer$async(%a0 : !vm.ref<!hal.buffer_view>, %a1 : !vm.ref<!hal.buffer_view>, %wait : !vm.ref<!hal.fence>, %signal : !vm.ref<!hal.fence>) -> !vm.ref<!hal.buffer_view>
+// MAIN-NEXT: vm.import private @main_around.main_after$async(%a0 : {{.*}}, %a3 : !vm.ref<!hal.buffer_view>, %wait : {{.*}}) -> !vm.ref<!hal.buffer_view>
+// MAIN: vm.global.ref private mutable @w0 : !vm.ref<!hal.buffer_view>
+// MAIN: vm.global.ref private mutable @w3 : !vm.ref<!hal.buffer_view>
+// MAIN-NEXT: vm.func private @set_weights(%w0: !vm.ref<!hal.buffer_view>, %w1: {{.*}}, %w2: {{.*}}, %w3: !vm.ref<!hal.buffer_view>) {
+// MAIN-NEXT: vm.global.store.ref %w0, @w0
+// MAIN: vm.export @set_weights
+// MAIN: vm.func private @main_graph(%arg0: !vm.ref<!hal.buffer_view>, %arg1: !vm.ref<!hal.buffer_view>) -> !vm.ref<!hal.buffer_view>
+// MAIN: %[[W0:.*]] = vm.global.load.ref @w0
+// MAIN: %[[F0:.*]] = vm.call @hal.fence.create
+// MAIN: %[[A:.*]] = vm.call @Layer.Layer$async(%arg0, %[[W0]], %none, %[[F0]]) : {{.*}} loc(fused<{htp.scope = "layers.0"}>
 // What one layer made goes into the next as it is.
-// MAIN-NEXT: %[[B:.*]] = util.call @Layer.Layer$async(%[[A]], %w1)
-// MAIN-NEXT: %[[Y:.*]] = util.call @main_after.main_after$async(%[[B]], %w2, %w3, %arg1)
-// MAIN-NEXT: return %[[Y]] : tensor<2x?xf32>
-// MAIN-NOT: torch
+// MAIN: %[[W1:.*]] = vm.global.load.ref @w1
+// MAIN: %[[F1:.*]] = vm.call @hal.fence.create
+// MAIN: %[[B:.*]] = vm.call @Layer.Layer$async(%[[A]], %[[W1]], %[[F0]], %[[F1]])
+// MAIN: %[[F2:.*]] = vm.call @hal.fence.create
+// MAIN: %[[Y:.*]] = vm.call @main_around.main_after$async(%[[B]], %{{.*}}, %{{.*}}, %arg1, %[[F1]], %[[F2]])
+// MAIN: vm.call.variadic.yieldable @hal.fence.await(%forever, %flags, %[[F2]])
+// MAIN: vm.return %[[Y]] : !vm.ref<!hal.buffer_view>
+// MAIN: vm.export @main_graph attributes {{.*}}"sync func @main_graph(%input0: tensor<2x2xf32>, %input1: tensor<?xi64>) -> (%output0: tensor<2x?xf32>)"
 
 // What comes after the last layer, with weights as arguments and the constants that IREE must see inside.
-// AFTER: module @main_after {
+// AFTER: module @main_around {
 // AFTER-NEXT: func.func @main_after(%[[OUT:.*]]: !torch.vtensor<[2,2],f32>, %[[W2:.*]]: !torch.vtensor<[5,2],f32>, %[[TABLE:.*]]: !torch.vtensor<[3,4],f32>, %[[IDS:.*]]: !torch.vtensor<[?],si64>) -> (!torch.vtensor<[2,?],f32>)
 // AFTER: %[[NONE:.*]] = torch.constant.none
 // A function that is not the layer's is inlined, with the names that it has here.
@@ -65,6 +69,8 @@
 // JSON-NEXT: "calls": [
 // JSON-NEXT: "layers.0",
 // JSON-NEXT: "layers.1"
+// JSON: "main": {
+// JSON: "mode": "vm"
 // JSON: "inputs": [
 // JSON: "name": "ids",
 // JSON-NEXT: "type": "si64",
