@@ -62,7 +62,10 @@ ROOMS["CAPI"] = (*ROOMS["Tools"], "Tools")
 # Of the importer and the exporter the border between tags and files sees two interfaces, and neither protobuf nor ONNX.
 ONLY = {("Target/TagMetadata", "Target/ONNX"): {"MetadataSink.h", "MetadataSource.h"}}
 # Headers that lie in Target/ itself and are not named after their room.
-HOMES = {"Target/GraphStatistics.h": "Target/TaggedGraph"}
+HOMES = {
+    "Target/GraphStatistics.h": "Target/TaggedGraph",
+    "Target/WorkJSON.h": "Target/TaggedGraph",
+}
 
 INCLUDE = re.compile(r'^#include "(HTP/[^"]+)"', re.MULTILINE)
 

@@ -10,6 +10,7 @@ from htp.costs import Operation, Tensor, element_bits, multiply_adds
 from htp.figures import figures_of, unsure
 from htp.repeats import Repeats
 from htp.report import markdown
+from htp.sizes import start_contents
 
 
 def f32(*shape):
@@ -197,6 +198,29 @@ def test_open_sizes_are_said_and_can_be_given(tied, run_htp):
     given = figures_of(tied, {names[0]: 2, names[1]: 3})
     assert given.modules["last"].total_multiply_adds == 2 * 3 * 4 * 10
     assert not given.modules[""].unknown
+
+
+def summed(path, dims=None):
+    """What is added up from operations by kind, as `htp analyze` does for its tables."""
+    model = htp.TaggedModel(path, start_contents(path, dims).read())
+    return model, figures_of(model, dims)
+
+
+def test_by_kind_and_by_node_are_the_same(plain, tied, net, thousands, tmp_path):
+    """Modules cost what their nodes do, also in bodies, functions, and where weights are shared or sizes open."""
+    flat = plain[0].path
+    outlined = htp.outline(flat, tmp_path / "outlined.onnx").path
+    for path in (flat, outlined, tied.path, net, thousands):
+        by_kind, figures = summed(path)
+        by_node = htp.load(path)
+        assert figures.modules == by_node.figures.modules
+        assert figures.notes == by_node.figures.notes
+        assert by_kind.op_counts == by_node.op_counts and any(by_node.op_counts.values())
+        assert unsure(by_kind) == unsure(by_node)
+        assert list(Repeats(by_kind).tree()) == list(Repeats(by_node).tree())
+        assert by_kind.statistics == by_node.statistics
+    assert len(by_kind.metadata["kinds"]) < len(by_node.nodes) / 100
+    assert unsure(summed(net)[0]), "one of these models has some"
 
 
 def test_equal_layers_are_one(tmp_path_factory):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/OpMetadata.h"
+#include "Contents.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -12,8 +13,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
-
-#include <charconv>
 
 using namespace mlir;
 using namespace htp;
@@ -38,12 +37,17 @@ private:
   void writeSource(mlir::Operation *op);
   void writeContexts(const TaggedGraph::Node &node);
   void writeInitializer(TaggedGraph::ValueRef ref);
+  void writeContents();
   void writeStrings(StringRef key, ArrayRef<std::string> strings);
 
   void string(StringRef key, StringRef value) {
     json.attribute(key, validUTF8(value));
   }
-  void number(StringRef key, double value);
+  void number(StringRef key, double value) {
+    json.attributeBegin(key);
+    writeNumber(value, json);
+    json.attributeEnd();
+  }
 
   const TaggedGraph &graph;
   const ModuleTree &tree;
@@ -51,16 +55,6 @@ private:
   llvm::json::OStream json;
 };
 } // namespace
-
-/// The shortest decimal that reads back as the same number: 0.97, where
-/// llvm::json writes 0.96999999999999997.
-void OpMetadataWriter::number(StringRef key, double value) {
-  char text[32];
-  std::to_chars_result result = std::to_chars(text, std::end(text), value);
-  json.attributeBegin(key);
-  json.rawValue(StringRef(text, result.ptr - text));
-  json.attributeEnd();
-}
 
 void OpMetadataWriter::writeStrings(StringRef key,
                                     ArrayRef<std::string> strings) {
@@ -233,10 +227,8 @@ void OpMetadataWriter::writeNode(NodeId id) {
   string("reason", node.tag.getReason());
 }
 
-/// All modules that use an initializer, by the tags of what reads it; where
-/// those are not known, what the passes found possible.
-static std::vector<ModuleId> usersOf(const TaggedGraph &graph,
-                                     TaggedGraph::ValueRef ref) {
+std::vector<ModuleId> htp::usersOf(const TaggedGraph &graph,
+                                   TaggedGraph::ValueRef ref) {
   llvm::SetVector<ModuleId, std::vector<ModuleId>> users;
   auto add = [&](StringRef path) {
     users.insert(graph.module(graph.scope(path, ref.frame)));
@@ -275,6 +267,15 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     json.attribute("parameter", nullptr);
 }
 
+void OpMetadataWriter::writeContents() {
+  ModuleContents(graph).write(json);
+  json.attributeObject("unsure", [&] {
+    for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))
+      if (isUnsure(graph.nodes()[id]))
+        json.attributeObject(graph.nodes()[id].name, [&] { writeNode(id); });
+  });
+}
+
 void OpMetadataWriter::write(OpMetadataParts parts) {
   json.object([&] {
     json.attribute("format", "htp-op-metadata");
@@ -290,7 +291,9 @@ void OpMetadataWriter::write(OpMetadataParts parts) {
     });
     json.attributeObject("statistics", [&] { writeStatistics(); });
     json.attributeObject("functions", [&] { writeFunctions(); });
-    if (parts == OpMetadataParts::Modules)
+    if (parts == OpMetadataParts::Contents)
+      writeContents();
+    if (parts != OpMetadataParts::All)
       return;
     json.attributeObject("nodes", [&] {
       for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))

@@ -47,6 +47,14 @@ static void registerSideOutputs() {
          return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Modules);
        }});
   htp::registerSideOutput(
+      {"module-contents",
+       "Write the module tree with the kinds of operations and weights that "
+       "modules consist of, as JSON",
+       [](mlir::ModuleOp module, llvm::raw_ostream &os) {
+         return htp::writeOpMetadata(module, os,
+                                     htp::OpMetadataParts::Contents);
+       }});
+  htp::registerSideOutput(
       {"op-shapes",
        "Write the types of all values and the attributes of all operations, "
        "as JSON",
