@@ -119,6 +119,11 @@ def has_products(op_type: str, domain: str) -> bool:
     return op_type in _PRODUCTS and domain in _KNOWN_DOMAINS
 
 
+def is_product(op_type: str) -> bool:
+    """Whether an operator of this name multiplies and adds, also in a domain of an engine's own."""
+    return op_type in _PRODUCTS
+
+
 def no_products(op_type: str, domain: str) -> int | None:
     """Of an operator without a rule: 0 where it is known to multiply nothing, else None."""
     free = domain in _KNOWN_DOMAINS and op_type in _WITHOUT_PRODUCTS
