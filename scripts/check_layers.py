@@ -39,9 +39,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Target/IREE": (*IR, "Dialect/ONNX"),
     "Target/TaggedGraph": IR,
     "Target/DAG": WRITER,
+    "Target/Figures": WRITER,
     "Target/GraphML": WRITER,
     "Target/OpMetadata": WRITER,
     "Target/OpShapes": WRITER,
+    "Target/Page": (*WRITER, "Target/Figures"),
     "Target/Summary": WRITER,
     # Passes.
     "Dialect/ONNX/Transforms": (*TREE, "Dialect/ONNX", "Dialect/HTP", "Target/ONNX"),
@@ -64,6 +66,7 @@ ONLY = {("Target/TagMetadata", "Target/ONNX"): {"MetadataSink.h", "MetadataSourc
 # Headers that lie in Target/ itself and are not named after their room.
 HOMES = {
     "Target/GraphStatistics.h": "Target/TaggedGraph",
+    "Target/MetadataJSON.h": "Target/TaggedGraph",
     "Target/WorkJSON.h": "Target/TaggedGraph",
 }
 

@@ -3,34 +3,11 @@
 #include "Contents.h"
 
 #include "HTP/Dialect/HTP/IR/Nodes.h"
+#include "HTP/Target/MetadataJSON.h"
 #include "HTP/Target/WorkJSON.h"
-
-#include <charconv>
 
 using namespace mlir;
 using namespace htp;
-
-/// Tags below this are worth a look.
-static constexpr double kSure = 0.9;
-
-void htp::writeNumber(double value, llvm::json::OStream &json) {
-  char text[32];
-  std::to_chars_result result = std::to_chars(text, std::end(text), value);
-  json.rawValue(StringRef(text, result.ptr - text));
-}
-
-bool htp::isContested(TagAttr tag) {
-  return llvm::any_of(tag.getContexts(), [](ContextAttr context) {
-    return context.getEvidence() != Evidence::Consumer;
-  });
-}
-
-bool htp::isUnsure(const TaggedGraph::Node &node) {
-  if (node.constant)
-    return false;
-  return !node.tag || node.tag.getConfidenceValue() < kSure ||
-         isContested(node.tag);
-}
 
 ModuleContents::ModuleContents(const TaggedGraph &graph) : graph(graph) {
   for (const TaggedGraph::Node &node : graph.nodes()) {
@@ -45,7 +22,8 @@ ModuleContents::ModuleContents(const TaggedGraph &graph) : graph(graph) {
   }
   for (TaggedGraph::ValueRef ref : graph.initializers()) {
     const void *type = ref.value.getType().getAsOpaquePointer();
-    ++weights[Weight(usersOf(graph, ref), ownerOf(ref), type)];
+    std::optional<ModuleId> owner = ownerOf(graph, ref);
+    ++weights[Weight(usersOf(graph, ref), owner ? int64_t(*owner) : -1, type)];
   }
 }
 
@@ -81,19 +59,6 @@ Type ModuleContents::typeOf(TaggedGraph::ValueRef ref) const {
   bool there =
       isa<TensorType>(ref.value.getType()) || !graph.valueName(ref).empty();
   return there ? ref.value.getType() : Type();
-}
-
-/// The module that declares the parameter which a weight is.
-int64_t ModuleContents::ownerOf(TaggedGraph::ValueRef ref) const {
-  auto parameter =
-      ref.value.getDefiningOp()->getAttrOfType<StringAttr>(kParameterAttr);
-  if (!parameter)
-    return -1;
-  std::optional<ModuleId> owner =
-      graph.tree().find(parameter.getValue().contains('.')
-                            ? parameter.getValue().rsplit('.').first
-                            : StringRef());
-  return owner ? int64_t(*owner) : -1;
 }
 
 void ModuleContents::write(llvm::json::OStream &json) const {

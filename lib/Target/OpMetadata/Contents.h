@@ -17,22 +17,6 @@
 
 namespace htp {
 
-/// The shortest decimal that reads back as the same number: 0.97, where
-/// llvm::json writes 0.96999999999999997.
-void writeNumber(double value, llvm::json::OStream &json);
-
-/// All modules that use an initializer, by the tags of what reads it; where
-/// those are not known, what the passes found possible.
-std::vector<ModuleId> usersOf(const TaggedGraph &graph,
-                              TaggedGraph::ValueRef ref);
-
-/// Whether other evidence spoke for other modules; that others read what it
-/// makes is none.
-bool isContested(TagAttr tag);
-
-/// Whether a node is worth a look: its tag is missing, below 0.9 or contested.
-bool isUnsure(const TaggedGraph::Node &node);
-
 /// Counts operations and weights that are alike.
 class ModuleContents {
 public:
@@ -49,7 +33,6 @@ private:
 
   unsigned kindOf(const TaggedGraph::Node &node);
   mlir::Type typeOf(TaggedGraph::ValueRef ref) const;
-  int64_t ownerOf(TaggedGraph::ValueRef ref) const;
   void writeKind(const TaggedGraph::Node &node,
                  llvm::json::OStream &json) const;
   void writeType(mlir::Type type, llvm::json::OStream &json) const;

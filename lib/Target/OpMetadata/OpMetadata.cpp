@@ -8,6 +8,7 @@
 #include "HTP/Hierarchy/Scopes.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 #include "HTP/Target/GraphStatistics.h"
+#include "HTP/Target/MetadataJSON.h"
 #include "HTP/Target/TaggedGraph.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -28,13 +29,8 @@ public:
   void write(OpMetadataParts parts);
 
 private:
-  void writeModule(ModuleId id);
-  void writeParameter(const Parameter &parameter);
-  void writeStatistics();
-  void writeFit();
   void writeFunctions();
   void writeNode(NodeId id);
-  void writeSource(mlir::Operation *op);
   void writeContexts(const TaggedGraph::Node &node);
   void writeInitializer(TaggedGraph::ValueRef ref);
   void writeContents();
@@ -61,89 +57,6 @@ void OpMetadataWriter::writeStrings(StringRef key,
   json.attributeArray(key, [&] {
     for (const std::string &text : strings)
       json.value(validUTF8(text));
-  });
-}
-
-void OpMetadataWriter::writeParameter(const Parameter &parameter) {
-  json.object([&] {
-    string("name", parameter.name);
-    json.attribute("kind", parameter.buffer ? "buffer" : "parameter");
-    json.attributeArray("shape", [&] {
-      for (int64_t size : parameter.shape)
-        json.value(size);
-    });
-    string("dtype", parameter.dtype);
-    if (!parameter.tied.empty())
-      string("tied", parameter.tied);
-  });
-}
-
-void OpMetadataWriter::writeModule(ModuleId id) {
-  const htp::Module &module = tree[id];
-  json.object([&] {
-    string("path", module.path);
-    string("class", module.className);
-    string("qualified", module.qualified);
-    json.attribute("torch_nn", module.torchNN);
-    string("tag", graph.tags()[id]);
-    json.attribute("calls", module.calls);
-    json.attribute("nodes", int64_t(statistics.own[id]));
-    json.attribute("total_nodes", int64_t(statistics.total[id]));
-    if (!module.aliases.empty())
-      writeStrings("aliases", module.aliases);
-    json.attributeArray("parameters", [&] {
-      for (const Parameter &parameter : module.parameters)
-        writeParameter(parameter);
-    });
-  });
-}
-
-/// How well a trace or a reference fits the model, where one was given.
-void OpMetadataWriter::writeFit() {
-  HierarchyOp hierarchy = findHierarchy(graph.model());
-  auto fits =
-      hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr) : ArrayAttr();
-  if (!fits)
-    return;
-  json.attributeArray("fit", [&] {
-    for (auto figures : fits.getAsRange<DictionaryAttr>())
-      json.object([&] {
-        for (NamedAttribute figure : figures) {
-          StringRef key = figure.getName();
-          if (auto text = dyn_cast<StringAttr>(figure.getValue()))
-            string(key, text);
-          else if (auto count = dyn_cast<IntegerAttr>(figure.getValue()))
-            json.attribute(key, count.getInt());
-          else if (auto value = dyn_cast<FloatAttr>(figure.getValue()))
-            number(key, value.getValueAsDouble());
-        }
-      });
-  });
-}
-
-void OpMetadataWriter::writeStatistics() {
-  auto count = [&](StringRef key, size_t value) {
-    json.attribute(key, int64_t(value));
-  };
-  count("nodes", statistics.nodes);
-  count("constants", statistics.constants);
-  count("initializers", statistics.initializers);
-  count("modules", tree.size());
-  count("tagged", statistics.tagged);
-  number("coverage", statistics.coverage());
-  number("confidence", statistics.confidence);
-  count("shared", statistics.shared);
-  count("contested", statistics.contested);
-  count("contaminated", statistics.contaminated);
-  count("placed", statistics.placed);
-  number("placed_share", statistics.placedShare());
-  writeFit();
-  json.attributeObject("evidence", [&] {
-    for (auto &[name, kind] : statistics.evidence)
-      json.attributeObject(validUTF8(name), [&, &kind = kind] {
-        count("nodes", kind.nodes);
-        number("confidence", kind.confidence);
-      });
   });
 }
 
@@ -176,21 +89,6 @@ void OpMetadataWriter::writeContexts(const TaggedGraph::Node &node) {
     });
 }
 
-/// The line of Python code: what tagging found out, else the exporter's note.
-void OpMetadataWriter::writeSource(Operation *op) {
-  std::optional<SourceLine> line;
-  for (Location source : findSources(op->getLoc()))
-    if (auto known = dyn_cast<FileLineColLoc>(source))
-      line = SourceLine{known.getFilename().str(), known.getLine()};
-  if (StringAttr stack = line ? StringAttr() : getMetadata(op, kStackTraceKey))
-    line = lastSourceLine(stack);
-  if (line)
-    json.attributeObject("source", [&] {
-      string("file", line->file);
-      json.attribute("line", int64_t(line->line));
-    });
-}
-
 void OpMetadataWriter::writeNode(NodeId id) {
   const TaggedGraph::Node &node = graph.nodes()[id];
   auto values = [&](ValueRange values) {
@@ -201,7 +99,11 @@ void OpMetadataWriter::writeNode(NodeId id) {
   string("domain", getDomain(node.op));
   json.attributeArray("inputs", [&] { values(node.op->getOperands()); });
   json.attributeArray("outputs", [&] { values(node.op->getResults()); });
-  writeSource(node.op);
+  if (std::optional<SourceLine> line = sourceOf(node.op))
+    json.attributeObject("source", [&] {
+      string("file", line->file);
+      json.attribute("line", int64_t(line->line));
+    });
   if (!node.tag) {
     json.attributeArray("tags", [] {});
     json.attribute("tag", nullptr);
@@ -225,21 +127,6 @@ void OpMetadataWriter::writeNode(NodeId id) {
   number("confidence", node.tag.getConfidenceValue());
   json.attributeArray("contexts", [&] { writeContexts(node); });
   string("reason", node.tag.getReason());
-}
-
-std::vector<ModuleId> htp::usersOf(const TaggedGraph &graph,
-                                   TaggedGraph::ValueRef ref) {
-  llvm::SetVector<ModuleId, std::vector<ModuleId>> users;
-  auto add = [&](StringRef path) {
-    users.insert(graph.module(graph.scope(path, ref.frame)));
-  };
-  llvm::for_each(taggedReaders(ref.value), add);
-  auto possible =
-      ref.value.getDefiningOp()->getAttrOfType<ArrayAttr>(kUsersAttr);
-  if (users.empty() && possible)
-    for (auto path : possible.getAsRange<StringAttr>())
-      add(path);
-  return users.takeVector();
 }
 
 void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
@@ -286,10 +173,17 @@ void OpMetadataWriter::write(OpMetadataParts parts) {
     json.attributeObject("hierarchy", [&] {
       json.attributeArray("modules", [&] {
         for (ModuleId id : tree.ids())
-          writeModule(id);
+          json.object([&] {
+            writeModule(graph, statistics, id, json);
+            json.attributeArray("parameters", [&] {
+              for (const Parameter &parameter : tree[id].parameters)
+                writeParameter(parameter, json);
+            });
+          });
       });
     });
-    json.attributeObject("statistics", [&] { writeStatistics(); });
+    json.attributeObject("statistics",
+                         [&] { writeStatistics(graph, statistics, json); });
     json.attributeObject("functions", [&] { writeFunctions(); });
     if (parts == OpMetadataParts::Contents)
       writeContents();
