@@ -160,7 +160,11 @@ class Activated(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.convs = torch.nn.Sequential(
-            torch.nn.Conv2d(3, 32, 3), torch.nn.ReLU(), torch.nn.Conv2d(32, 32, 3), torch.nn.ReLU()
+            torch.nn.Conv2d(3, 32, 3),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(32, 32, 3, bias=False),
+            torch.nn.BatchNorm2d(32),  # folded into the weight, which is no parameter then
+            torch.nn.ReLU(),
         )
         self.pool = torch.nn.AdaptiveAvgPool2d(1)
         self.head, self.other = torch.nn.Linear(32, 10), torch.nn.Linear(10, 10)
@@ -180,8 +184,8 @@ def test_a_fused_kernel_counts_for_the_module_that_works(exporter, tmp_path):
     result = htp.profile(path, runs=6, threads=1)
     convolutions = [k for k in result.kernels if "Conv" in k.op_type]
     assert [k.module for k in convolutions] == ["convs.0", "convs.2"]
-    assert [k.makes for k in convolutions] == ["convs.1", "convs.3"], "each has an activation in it"
-    left = {k.op_type for k in result.kernels if k.module in ("convs.1", "convs.3")}
+    assert [k.makes for k in convolutions] == ["convs.1", "convs.4"], "each has an activation in it"
+    left = {k.op_type for k in result.kernels if k.module in ("convs.1", "convs.4")}
     assert left <= {"ReorderOutput"}, "what changes the layout of a value is its maker's"
     assert result.modules["convs.2"].self_microseconds == convolutions[1].microseconds
     products = [k.module for k in result.kernels if k.op_type in ("Gemm", "MatMul", "FusedGemm")]
