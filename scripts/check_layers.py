@@ -41,8 +41,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Target/DAG": WRITER,
     "Target/Figures": WRITER,
     "Target/GraphML": WRITER,
-    "Target/OpMetadata": WRITER,
-    "Target/OpShapes": WRITER,
+    "Target/OpMetadata": (*WRITER, "Target/Figures"),
     "Target/Page": (*WRITER, "Target/Figures"),
     "Target/Summary": WRITER,
     # Passes.
@@ -67,7 +66,6 @@ ONLY = {("Target/TagMetadata", "Target/ONNX"): {"MetadataSink.h", "MetadataSourc
 HOMES = {
     "Target/GraphStatistics.h": "Target/TaggedGraph",
     "Target/MetadataJSON.h": "Target/TaggedGraph",
-    "Target/WorkJSON.h": "Target/TaggedGraph",
 }
 
 INCLUDE = re.compile(r'^#include "(HTP/[^"]+)"', re.MULTILINE)

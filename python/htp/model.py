@@ -101,33 +101,24 @@ class TaggedModel:
         return {name: node_from(name, entry) for name, entry in self.metadata["nodes"].items()}
 
     @property
-    def has_contents(self) -> bool:
-        """Whether it was read with what its modules consist of, by kind, instead of its nodes."""
-        return "kinds" in self.metadata
+    def has_figures(self) -> bool:
+        """Whether it was read with what its modules cost, instead of its nodes."""
+        return "unsure" in self.metadata
 
     @cached_property
     def unsure_nodes(self) -> dict[str, Node]:
-        """Of a model with its contents: the nodes that are worth a look, in the order of the file."""
+        """Of a model with its figures: the nodes that are worth a look, in the order of the file."""
         return {name: node_from(name, entry) for name, entry in self.metadata["unsure"].items()}
 
     @cached_property
     def op_counts(self) -> dict[str, dict[str, int]]:
         """How many operations of each type every module's own code made, by its path; without constants."""
         counts: dict[str, dict[str, int]] = {path: {} for path in self.modules}
-        for path, op_type, number in self._own_operations():
-            if path in counts:
-                counts[path][op_type] = counts[path].get(op_type, 0) + number
+        for node in self.nodes.values():
+            if node.scope in counts and not node.is_constant:
+                of_module = counts[node.scope]
+                of_module[node.op_type] = of_module.get(node.op_type, 0) + 1
         return counts
-
-    def _own_operations(self) -> Iterator[tuple[str | None, str, int]]:
-        if self.has_contents:
-            paths, kinds = list(self.modules), self.metadata["kinds"]
-            for module, kind, _, _, _, number in self.metadata["operations"]:
-                yield None if module is None else paths[module], kinds[kind]["op_type"], number
-        else:
-            for node in self.nodes.values():
-                if not node.is_constant:
-                    yield node.scope, node.op_type, 1
 
     @cached_property
     def initializers(self) -> dict[str, Initializer]:

@@ -10,9 +10,17 @@ from __future__ import annotations
 import math
 from functools import cached_property
 
-from .costs import is_product
 from .model import TaggedModel
 from .records import Initializer, Node
+
+#: Operators that multiply by a weight, in whatever domain: engines have some of their own.
+PRODUCTS = frozenset(
+    """
+    MatMul MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul FusedMatMul FusedMatMulActivation TransposeMatMul
+    QLinearMatMul Gemm FusedGemm GemmFastGelu QGemm MatMulNBits MatMulBnb4 Conv ConvInteger FusedConv NhwcFusedConv
+    QLinearConv ConvTranspose RNN GRU LSTM Einsum Attention QAttention
+    """.split()
+)
 
 
 class Work:
@@ -34,7 +42,7 @@ class Work:
         """The module by whose largest parameter a kernel multiplies; else the one that reads a weight of the same name
         (an optimizer folds norms into weights, which are no parameters then); else the one whose product its own
         module takes. That of its tag where there is none of these, where its own module is one of them, or several are."""
-        if node.scope is None or not is_product(node.op_type):
+        if node.scope is None or node.op_type not in PRODUCTS:
             return node.scope
         weights = [self._weights[value] for value in node.inputs if value in self._weights]
         parameters = [weight for weight in weights if weight.parameter in self._users]
@@ -55,7 +63,7 @@ class Work:
         """Of each module that multiplies nothing itself: the modules of the products that its operations take, through
         others that are none."""
         nodes = self._given.nodes
-        own = {node.scope for node in nodes.values() if is_product(node.op_type)}
+        own = {node.scope for node in nodes.values() if node.op_type in PRODUCTS}
         taken: dict[
             str, set[str]
         ] = {}  # by node; a file has producers first, or nothing is known of them
@@ -67,7 +75,7 @@ class Work:
                 if (maker := makers.get(value)) is None:
                     continue
                 before = nodes[maker]
-                if is_product(before.op_type):
+                if before.op_type in PRODUCTS:
                     here.add(before.scope or "")
                 else:
                     here |= taken[maker] if before.scope == node.scope else set()

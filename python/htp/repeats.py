@@ -58,6 +58,10 @@ class Repeats:
         self.model = model
         self._numbers: dict[Hashable, int] = {}
         self._kinds: dict[str, int] = {}
+        if model.has_figures:  # where nodes were not read, the program that did has compared them
+            entries = model.metadata["hierarchy"]["modules"]
+            self._kinds = {entry["path"]: entry["kind"] for entry in entries}
+            return
         ops, kinds = model.op_counts, self._kinds
         for module in reversed(list(model.modules.values())):  # what is below comes first
             parts = (

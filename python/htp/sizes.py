@@ -1,6 +1,6 @@
-"""Starts the native program that says what a model's costs follow from: sizes of values, kinds of operations.
+"""Starts the native program that adds up what a model costs.
 
-A module of its own, so that the program runs while what adds them up is loaded.
+A module of its own, so that the program runs while what shows its result is loaded.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from .errors import BadInput
 from .onnxfile import has_functions, is_mlir
 
 
-def start_shapes(path: Path, dims: Mapping[str, int] | None = None) -> native.Running | None:
-    """Starts the program that infers the sizes of a model's values; none where the file has no graph."""
+def start_figures(path: Path, dims: Mapping[str, int] | None = None) -> native.Running | None:
+    """Of every module and operation; none where the file has no graph."""
     if path.suffix == ".json" or not path.exists():
         if dims:
             raise BadInput(f"{path} holds no graph: sizes of dimensions would have no effect")
         return None
-    return _start(path, dims, "--op-shapes")
+    return _start(path, dims, "--op-figures")
+
+
+def start_module_figures(path: Path, dims: Mapping[str, int] | None = None) -> native.Running:
+    """Of every module, with all else that `TaggedModel` takes but the nodes: of a large model that is much less to
+    read."""
+    return _start(path, dims, "--module-figures")
 
 
 def _start(path: Path, dims: Mapping[str, int] | None, output: str) -> native.Running:
@@ -32,9 +38,3 @@ def _start(path: Path, dims: Mapping[str, int] | None, output: str) -> native.Ru
     given = ",".join(f"{name}={size}" for name, size in (dims or {}).items())
     passes = f"--onnx-infer-shapes=dims={native.quoted(given)}" if dims else "--onnx-infer-shapes"
     return native.Running(native.program_for(path), [path, passes, output])
-
-
-def start_contents(path: Path, dims: Mapping[str, int] | None = None) -> native.Running:
-    """Starts the program that reads a tagged model as `TaggedModel` takes it, with its contents by kind: all that
-    its modules cost, in one run and without every node."""
-    return _start(path, dims, "--module-contents")

@@ -20,7 +20,7 @@ namespace htp {
 struct NodeCosts {
   std::optional<int64_t> multiplyAdds;
   std::optional<int64_t> activationBytes; ///< of the values that it makes
-  std::string types;                      ///< of these: "f32[1,16,128], …"
+  std::vector<std::string> types;         ///< of these, such as f32[1,16,128]
 };
 
 /// A module alone, and (total) with all modules below it. What several of them
@@ -47,14 +47,20 @@ class Figures {
 public:
   explicit Figures(const TaggedGraph &graph);
 
+  /// The fields "costs" and "kind" of a module's object.
+  void writeModule(ModuleId id, llvm::json::OStream &json) const;
+
   std::vector<ModuleCosts> modules;
+  /// Of modules: the same for those of equal class, operations, parameters and
+  /// parts.
+  std::vector<unsigned> kinds;
   std::vector<NodeCosts> nodes; ///< by their number in the graph
   /// What is not in the sums, and why.
   std::vector<std::string> notes;
 };
 
-/// The fields of an object.
-void writeCosts(const ModuleCosts &costs, llvm::json::OStream &json);
+/// Writes them all. Format: docs/formats/op-figures.md.
+llvm::LogicalResult writeFigures(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace htp
 

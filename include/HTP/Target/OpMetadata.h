@@ -12,8 +12,8 @@
 namespace htp {
 
 /// What is written: all, or what is known of modules and the model as a whole,
-/// alone or with the kinds of operations and weights that modules consist of.
-enum class OpMetadataParts { All, Modules, Contents };
+/// alone or with what modules cost.
+enum class OpMetadataParts { All, Modules, Figures };
 
 /// Writes the module tree, statistics, operations and initializers, one after
 /// the other as a stream.

@@ -44,6 +44,7 @@ private:
   void addWeights();
   void addUp();
   void writeNotes();
+  void findKinds();
   template <typename Visit>
   void above(ArrayRef<ModuleId> modules, Visit visit) const;
   Type typeOf(Value value, unsigned frame) const;
@@ -98,7 +99,7 @@ NodeCosts FiguresBuilder::costsOf(const TaggedGraph::Node &node) const {
     if (!type)
       continue;
     made = made + bytesOf(type);
-    costs.types += (costs.types.empty() ? "" : ", ") + textOf(type);
+    costs.types.push_back(textOf(type));
   }
   costs.activationBytes = made.known();
   costs.multiplyAdds = multiplyAdds(op);
@@ -291,6 +292,56 @@ void FiguresBuilder::writeNotes() {
         llvm::formatv("bodies of {0} loops count as if they ran once", bodies));
 }
 
+static std::string nameBelow(const ModuleTree &tree, ModuleId above,
+                             ModuleId id) {
+  StringRef path = tree[id].path;
+  if (path.consume_front(tree[above].path))
+    path.consume_front(".");
+  return path.str();
+}
+
+/// Two modules are of a kind if class, operations, parameters and all below
+/// them are equal. What is below comes first.
+void FiguresBuilder::findKinds() {
+  std::vector<std::map<std::string, unsigned>> counts(tree.size());
+  for (const TaggedGraph::Node &node : graph.nodes())
+    if (node.tag && !node.constant)
+      ++counts[node.module][getOpType(node.op).str()];
+  std::map<std::string, unsigned> known;
+  std::vector<unsigned> &kinds = result.kinds;
+  kinds.resize(tree.size());
+  for (ModuleId id : llvm::reverse(tree.ids())) {
+    std::string key;
+    llvm::raw_string_ostream os(key);
+    // As JSON, in which no name can look like the end of another.
+    llvm::json::OStream parts(os);
+    parts.array([&] {
+      parts.value(validUTF8(tree[id].className));
+      parts.value(tree[id].calls);
+      for (auto &[type, count] : counts[id]) {
+        parts.value(validUTF8(type));
+        parts.value(count);
+      }
+      parts.value(nullptr);
+      for (const Parameter &parameter : tree[id].parameters)
+        parts.array([&] {
+          parts.value(validUTF8(parameter.name));
+          parts.value(parameter.buffer);
+          parts.value(validUTF8(parameter.dtype));
+          for (int64_t size : parameter.shape)
+            parts.value(size);
+        });
+      parts.value(nullptr);
+      for (ModuleId child : tree.children(id)) {
+        parts.value(validUTF8(nameBelow(tree, id, child)));
+        parts.value(kinds[child]);
+      }
+    });
+    parts.flush();
+    kinds[id] = known.try_emplace(key, known.size()).first->second;
+  }
+}
+
 void FiguresBuilder::build() {
   result.modules.resize(tree.size());
   addNodes();
@@ -300,13 +351,14 @@ void FiguresBuilder::build() {
   for (const Shared &each : shared)
     above(each.users, each.add);
   writeNotes();
+  findKinds();
 }
 
 Figures::Figures(const TaggedGraph &graph) {
   FiguresBuilder(graph, *this).build();
 }
 
-void htp::writeCosts(const ModuleCosts &costs, llvm::json::OStream &json) {
+static void writeCosts(const ModuleCosts &costs, llvm::json::OStream &json) {
   auto counts = [&](StringRef key, const Counts &all) {
     json.attributeObject(key, [&] {
       for (auto &[name, count] : all)
@@ -331,4 +383,52 @@ void htp::writeCosts(const ModuleCosts &costs, llvm::json::OStream &json) {
   number("lowest_confidence", costs.lowestConfidence);
   json.attribute("unsure", costs.unsure);
   counts("evidence", costs.evidence);
+}
+
+void Figures::writeModule(ModuleId id, llvm::json::OStream &json) const {
+  json.attributeObject("costs", [&] { writeCosts(modules[id], json); });
+  json.attribute("kind", kinds[id]);
+}
+
+static void writeNode(const NodeCosts &costs, llvm::json::OStream &json) {
+  auto amount = [&](StringRef key, std::optional<int64_t> known) {
+    json.attributeBegin(key);
+    known ? json.value(*known) : json.value(nullptr);
+    json.attributeEnd();
+  };
+  amount("multiply_adds", costs.multiplyAdds);
+  amount("activation_bytes", costs.activationBytes);
+  json.attributeArray("types", [&] {
+    for (const std::string &type : costs.types)
+      json.value(type);
+  });
+}
+
+LogicalResult htp::writeFigures(mlir::ModuleOp module, raw_ostream &os) {
+  FailureOr<std::unique_ptr<TaggedGraph>> graph = TaggedGraph::create(module);
+  if (failed(graph))
+    return failure();
+  Figures figures(**graph);
+  llvm::json::OStream json(os);
+  json.object([&] {
+    json.attribute("format", "htp-op-figures");
+    json.attribute("version", 1);
+    json.attributeArray("notes", [&] {
+      for (const std::string &note : figures.notes)
+        json.value(note);
+    });
+    json.attributeArray("modules", [&] {
+      for (ModuleId id : (*graph)->tree().ids())
+        json.object([&] { figures.writeModule(id, json); });
+    });
+    json.attributeObject("nodes", [&] {
+      for (auto [id, node] : llvm::enumerate((*graph)->nodes()))
+        if (!node.constant)
+          json.attributeObject(
+              node.name, [&, id = id] { writeNode(figures.nodes[id], json); });
+    });
+  });
+  json.flush();
+  os << '\n';
+  return success();
 }

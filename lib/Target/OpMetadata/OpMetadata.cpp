@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "HTP/Target/OpMetadata.h"
-#include "Contents.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/Scopes.h"
 #include "HTP/Hierarchy/TreeJSON.h"
+#include "HTP/Target/Figures.h"
 #include "HTP/Target/GraphStatistics.h"
 #include "HTP/Target/MetadataJSON.h"
 #include "HTP/Target/TaggedGraph.h"
@@ -33,7 +33,7 @@ private:
   void writeNode(NodeId id);
   void writeContexts(const TaggedGraph::Node &node);
   void writeInitializer(TaggedGraph::ValueRef ref);
-  void writeContents();
+  void writeNotes(const Figures &figures);
   void writeStrings(StringRef key, ArrayRef<std::string> strings);
 
   void string(StringRef key, StringRef value) {
@@ -154,8 +154,12 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     json.attribute("parameter", nullptr);
 }
 
-void OpMetadataWriter::writeContents() {
-  ModuleContents(graph).write(json);
+/// What `htp analyze` shows beside modules.
+void OpMetadataWriter::writeNotes(const Figures &figures) {
+  json.attributeArray("notes", [&] {
+    for (const std::string &note : figures.notes)
+      json.value(note);
+  });
   json.attributeObject("unsure", [&] {
     for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))
       if (isUnsure(graph.nodes()[id]))
@@ -164,6 +168,9 @@ void OpMetadataWriter::writeContents() {
 }
 
 void OpMetadataWriter::write(OpMetadataParts parts) {
+  std::optional<Figures> figures;
+  if (parts == OpMetadataParts::Figures)
+    figures.emplace(graph);
   json.object([&] {
     json.attribute("format", "htp-op-metadata");
     json.attribute("version", 1);
@@ -179,14 +186,16 @@ void OpMetadataWriter::write(OpMetadataParts parts) {
               for (const Parameter &parameter : tree[id].parameters)
                 writeParameter(parameter, json);
             });
+            if (figures)
+              figures->writeModule(id, json);
           });
       });
     });
     json.attributeObject("statistics",
                          [&] { writeStatistics(graph, statistics, json); });
     json.attributeObject("functions", [&] { writeFunctions(); });
-    if (parts == OpMetadataParts::Contents)
-      writeContents();
+    if (figures)
+      writeNotes(*figures);
     if (parts != OpMetadataParts::All)
       return;
     json.attributeObject("nodes", [&] {

@@ -49,7 +49,6 @@ public:
   void write(StringRef file);
 
 private:
-  void findKinds();
   void writeModules();
   void writeRepeated();
   void writeNodes();
@@ -66,70 +65,18 @@ private:
   llvm::json::OStream &json;
   std::vector<NodeId> shown; ///< no constants
   llvm::DenseMap<NodeId, unsigned> numbers;
-  std::vector<unsigned> kinds; ///< of modules: the same for equal ones
   Texts ops, evidence, types, reasons, sources;
 };
 } // namespace
-
-static std::string nameBelow(const ModuleTree &tree, ModuleId above,
-                             ModuleId id) {
-  StringRef path = tree[id].path;
-  if (path.consume_front(tree[above].path))
-    path.consume_front(".");
-  return path.str();
-}
-
-/// Two modules are of a kind if class, operations, parameters and all below
-/// them are equal. What is below comes first.
-void DocumentWriter::findKinds() {
-  std::vector<std::map<std::string, unsigned>> counts(tree.size());
-  for (NodeId id : shown)
-    if (node(id).tag)
-      ++counts[node(id).module][getOpType(node(id).op).str()];
-  std::map<std::string, unsigned> known;
-  kinds.resize(tree.size());
-  for (ModuleId id : llvm::reverse(tree.ids())) {
-    std::string key;
-    llvm::raw_string_ostream os(key);
-    // As JSON, in which no name can look like the end of another.
-    llvm::json::OStream parts(os);
-    parts.array([&] {
-      parts.value(validUTF8(tree[id].className));
-      parts.value(tree[id].calls);
-      for (auto &[type, count] : counts[id]) {
-        parts.value(validUTF8(type));
-        parts.value(count);
-      }
-      parts.value(nullptr);
-      for (const Parameter &parameter : tree[id].parameters)
-        parts.array([&] {
-          parts.value(validUTF8(parameter.name));
-          parts.value(parameter.buffer);
-          parts.value(validUTF8(parameter.dtype));
-          for (int64_t size : parameter.shape)
-            parts.value(size);
-        });
-      parts.value(nullptr);
-      for (ModuleId child : tree.children(id)) {
-        parts.value(validUTF8(nameBelow(tree, id, child)));
-        parts.value(kinds[child]);
-      }
-    });
-    parts.flush();
-    kinds[id] = known.try_emplace(key, known.size()).first->second;
-  }
-}
 
 void DocumentWriter::writeModules() {
   json.attributeArray("modules", [&] {
     for (ModuleId id : tree.ids())
       json.object([&] {
         writeModule(graph, statistics, id, json);
-        json.attributeObject("costs",
-                             [&] { writeCosts(figures.modules[id], json); });
+        figures.writeModule(id, json);
         json.attribute("parent",
                        id == tree.root() ? -1 : int64_t(tree[id].parent));
-        json.attribute("kind", kinds[id]);
       });
   });
 }
@@ -152,7 +99,7 @@ void DocumentWriter::writeRepeated() {
         });
       llvm::MapVector<unsigned, std::vector<ModuleId>> groups;
       for (ModuleId child : tree.children(layers.front()))
-        groups[kinds[child]].push_back(child);
+        groups[figures.kinds[child]].push_back(child);
       for (auto &[kind, group] : llvm::reverse(groups))
         pending.push_back(std::move(group));
     }
@@ -193,8 +140,9 @@ void DocumentWriter::writeNodes() {
            [&](NodeId id) { amount(figures.nodes[id].multiplyAdds); });
     column("activation_bytes",
            [&](NodeId id) { amount(figures.nodes[id].activationBytes); });
-    column("types",
-           [&](NodeId id) { json.value(types(figures.nodes[id].types)); });
+    column("types", [&](NodeId id) {
+      json.value(types(llvm::join(figures.nodes[id].types, ", ")));
+    });
     column("source", [&](NodeId id) {
       std::optional<SourceLine> line = sourceOf(node(id).op);
       json.value(sources(line ? validUTF8(line->file) + ":" +
@@ -295,7 +243,6 @@ void DocumentWriter::writeEdges() {
 }
 
 void DocumentWriter::write(StringRef file) {
-  findKinds();
   json.object([&] {
     json.attribute("format", "htp-view");
     json.attribute("version", 1);

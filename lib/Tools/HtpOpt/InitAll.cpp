@@ -7,9 +7,9 @@
 #include "HTP/Dialect/ONNX/Transforms/Passes.h"
 #include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Target/DAG.h"
+#include "HTP/Target/Figures.h"
 #include "HTP/Target/GraphML.h"
 #include "HTP/Target/OpMetadata.h"
-#include "HTP/Target/OpShapes.h"
 #include "HTP/Target/Page.h"
 #include "HTP/Target/Summary.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
@@ -61,18 +61,15 @@ static void registerSideOutputs() {
          return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Modules);
        }});
   htp::registerSideOutput(
-      {"module-contents",
-       "Write the module tree with the kinds of operations and weights that "
-       "modules consist of, as JSON",
+      {"module-figures",
+       "Write the module tree with what every module costs, as JSON",
        [](mlir::ModuleOp module, llvm::raw_ostream &os) {
-         return htp::writeOpMetadata(module, os,
-                                     htp::OpMetadataParts::Contents);
+         return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Figures);
        }});
   htp::registerSideOutput(
-      {"op-shapes",
-       "Write the types of all values and the attributes of all operations, "
-       "as JSON",
-       htp::writeOpShapes});
+      {"op-figures",
+       "Write what every module and every operation costs, as JSON",
+       htp::writeFigures});
   htp::registerSideOutput({"graphml",
                            "Write a graph with one nested graph a module",
                            htp::writeGraphML});

@@ -89,7 +89,7 @@ def filtered(model: TaggedModel, module: str | None) -> list[Node]:
 def run_analyze(options: argparse.Namespace, console: Console) -> int:
     from ..holding import existing
     from ..onnxfile import check_tagged
-    from ..sizes import start_contents, start_shapes
+    from ..sizes import start_figures, start_module_figures
 
     gc.disable()  # this makes many small objects and ends: looking for cycles would take half the time
     console.progress(f"reading {options.model}")
@@ -99,10 +99,10 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
     details = options.csv or options.show_resolution_details
     summary = not (details or console.json or options.filter_tag is not None)
     if summary and path.suffix != ".json":
-        running = start_contents(path, dims)
+        running = start_module_figures(path, dims)
         show_summary(with_figures(path, running, dims), console)
         return 0
-    started = None if details else start_shapes(path, dims)
+    started = None if details else start_figures(path, dims)
     from ..figures import figures_of
     from ..tagging import load
 
