@@ -47,8 +47,9 @@ class Figures {
 public:
   explicit Figures(const TaggedGraph &graph);
 
-  /// The fields "costs" and "kind" of a module's object.
-  void writeModule(ModuleId id, llvm::json::OStream &json) const;
+  /// The fields "costs" and "kind" of a module's object; what is 0, empty or
+  /// not known is left out where the whole is not asked for.
+  void writeModule(ModuleId id, bool whole, llvm::json::OStream &json) const;
 
   std::vector<ModuleCosts> modules;
   /// Of modules: the same for those of equal class, operations, parameters and

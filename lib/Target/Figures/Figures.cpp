@@ -358,35 +358,46 @@ Figures::Figures(const TaggedGraph &graph) {
   FiguresBuilder(graph, *this).build();
 }
 
-static void writeCosts(const ModuleCosts &costs, llvm::json::OStream &json) {
+/// What is 0, empty or not known is left out where `whole` is not asked for: of
+/// most modules that is most of it.
+static void writeCosts(const ModuleCosts &costs, bool whole,
+                       llvm::json::OStream &json) {
   auto counts = [&](StringRef key, const Counts &all) {
-    json.attributeObject(key, [&] {
-      for (auto &[name, count] : all)
-        json.attribute(name, count);
-    });
+    if (whole || !all.empty())
+      json.attributeObject(key, [&] {
+        for (auto &[name, count] : all)
+          json.attribute(name, count);
+      });
+  };
+  auto count = [&](StringRef key, int64_t value) {
+    if (whole || value)
+      json.attribute(key, value);
   };
   auto number = [&](StringRef key, std::optional<double> value) {
+    if (!whole && !value)
+      return;
     json.attributeBegin(key);
     value ? writeNumber(*value, json) : json.value(nullptr);
     json.attributeEnd();
   };
-  json.attribute("parameters", costs.parameters);
-  json.attribute("total_parameters", costs.totalParameters);
+  count("parameters", costs.parameters);
+  count("total_parameters", costs.totalParameters);
   counts("weight_bytes", costs.weightBytes);
   counts("total_weight_bytes", costs.totalWeightBytes);
-  json.attribute("activation_bytes", costs.activationBytes);
-  json.attribute("total_activation_bytes", costs.totalActivationBytes);
-  json.attribute("multiply_adds", costs.multiplyAdds);
-  json.attribute("total_multiply_adds", costs.totalMultiplyAdds);
+  count("activation_bytes", costs.activationBytes);
+  count("total_activation_bytes", costs.totalActivationBytes);
+  count("multiply_adds", costs.multiplyAdds);
+  count("total_multiply_adds", costs.totalMultiplyAdds);
   counts("unknown", costs.unknown);
   number("confidence", costs.confidence);
   number("lowest_confidence", costs.lowestConfidence);
-  json.attribute("unsure", costs.unsure);
+  count("unsure", costs.unsure);
   counts("evidence", costs.evidence);
 }
 
-void Figures::writeModule(ModuleId id, llvm::json::OStream &json) const {
-  json.attributeObject("costs", [&] { writeCosts(modules[id], json); });
+void Figures::writeModule(ModuleId id, bool whole,
+                          llvm::json::OStream &json) const {
+  json.attributeObject("costs", [&] { writeCosts(modules[id], whole, json); });
   json.attribute("kind", kinds[id]);
 }
 
@@ -419,7 +430,7 @@ LogicalResult htp::writeFigures(mlir::ModuleOp module, raw_ostream &os) {
     });
     json.attributeArray("modules", [&] {
       for (ModuleId id : (*graph)->tree().ids())
-        json.object([&] { figures.writeModule(id, json); });
+        json.object([&] { figures.writeModule(id, /*whole=*/false, json); });
     });
     json.attributeObject("nodes", [&] {
       for (auto [id, node] : llvm::enumerate((*graph)->nodes()))

@@ -187,7 +187,7 @@ void OpMetadataWriter::write(OpMetadataParts parts) {
                 writeParameter(parameter, json);
             });
             if (figures)
-              figures->writeModule(id, json);
+              figures->writeModule(id, /*whole=*/false, json);
           });
       });
     });

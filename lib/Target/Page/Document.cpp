@@ -74,7 +74,7 @@ void DocumentWriter::writeModules() {
     for (ModuleId id : tree.ids())
       json.object([&] {
         writeModule(graph, statistics, id, json);
-        figures.writeModule(id, json);
+        figures.writeModule(id, /*whole=*/true, json);
         json.attribute("parent",
                        id == tree.root() ? -1 : int64_t(tree[id].parent));
       });

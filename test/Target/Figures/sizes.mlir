@@ -6,12 +6,11 @@
 
 // CHECK: {"format":"htp-op-figures","version":1,"notes":[
 // CHECK-SAME: "multiply-adds of 1 nodes are not known (1 MatMul): their sizes are open (--dim NAME=SIZE), or no table has them"]
-// CHECK-SAME: "modules":[{"costs":{"parameters":0,"total_parameters":0,"weight_bytes":{"f32":64},"total_weight_bytes":{"f32":64},
-// CHECK-SAME: "multiply_adds":0,"total_multiply_adds":0,"unknown":{"multiply_adds":1,"activation_bytes":2}
+// CHECK-SAME: "modules":[{"costs":{"weight_bytes":{"f32":64},"total_weight_bytes":{"f32":64},"unknown":{"multiply_adds":1,"activation_bytes":2}
 // CHECK-SAME: "kind":0}]
 // CHECK-SAME: "soft":{"multiply_adds":0,"activation_bytes":null,"types":["f32[…]"]}
 
-// GIVEN: "total_multiply_adds":96,"unknown":{}
+// GIVEN: "multiply_adds":96,"total_multiply_adds":96,"confidence"
 // GIVEN-SAME: "soft":{"multiply_adds":0,"activation_bytes":96,"types":["f32[2,3,4]"]}
 
 // UNKNOWN: error: no input has an open dimension 'length'
