@@ -39,9 +39,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Target/IREE": (*IR, "Dialect/ONNX"),
     "Target/TaggedGraph": IR,
     "Target/DAG": WRITER,
+    "Target/Figures": WRITER,
     "Target/GraphML": WRITER,
-    "Target/OpMetadata": WRITER,
-    "Target/OpShapes": WRITER,
+    "Target/OpMetadata": (*WRITER, "Target/Figures"),
+    "Target/Page": (*WRITER, "Target/Figures"),
     "Target/Summary": WRITER,
     # Passes.
     "Dialect/ONNX/Transforms": (*TREE, "Dialect/ONNX", "Dialect/HTP", "Target/ONNX"),
@@ -62,7 +63,10 @@ ROOMS["CAPI"] = (*ROOMS["Tools"], "Tools")
 # Of the importer and the exporter the border between tags and files sees two interfaces, and neither protobuf nor ONNX.
 ONLY = {("Target/TagMetadata", "Target/ONNX"): {"MetadataSink.h", "MetadataSource.h"}}
 # Headers that lie in Target/ itself and are not named after their room.
-HOMES = {"Target/GraphStatistics.h": "Target/TaggedGraph"}
+HOMES = {
+    "Target/GraphStatistics.h": "Target/TaggedGraph",
+    "Target/MetadataJSON.h": "Target/TaggedGraph",
+}
 
 INCLUDE = re.compile(r'^#include "(HTP/[^"]+)"', re.MULTILINE)
 

@@ -100,6 +100,26 @@ class TaggedModel:
             raise BadInput(f"{self.path} was read without its nodes")
         return {name: node_from(name, entry) for name, entry in self.metadata["nodes"].items()}
 
+    @property
+    def has_figures(self) -> bool:
+        """Whether it was read with what its modules cost, instead of its nodes."""
+        return "unsure" in self.metadata
+
+    @cached_property
+    def unsure_nodes(self) -> dict[str, Node]:
+        """Of a model with its figures: the nodes that are worth a look, in the order of the file."""
+        return {name: node_from(name, entry) for name, entry in self.metadata["unsure"].items()}
+
+    @cached_property
+    def op_counts(self) -> dict[str, dict[str, int]]:
+        """How many operations of each type every module's own code made, by its path; without constants."""
+        counts: dict[str, dict[str, int]] = {path: {} for path in self.modules}
+        for node in self.nodes.values():
+            if node.scope in counts and not node.is_constant:
+                of_module = counts[node.scope]
+                of_module[node.op_type] = of_module.get(node.op_type, 0) + 1
+        return counts
+
     @cached_property
     def initializers(self) -> dict[str, Initializer]:
         return {

@@ -21,6 +21,7 @@ from .kernel_times import Times
 from .model import TaggedModel
 from .onnxfile import check_tagged, has_functions, is_mlir
 from .profile_names import Join, Match
+from .profile_work import Work
 from .profiles import read_times
 from .running import inputs_for, open_session, packages, provider_name, run_session
 from .scratch import Scratch
@@ -48,6 +49,9 @@ class KernelTime:
     provider: str = ""
     confidence: float = 0.0
     source: str | None = None  # FILE:LINE of Python code, where the exporter noted it
+    makes: str | None = (
+        None  # path of another module, whose value it makes: it was fused into this one
+    )
 
 
 @dataclass
@@ -235,7 +239,7 @@ def _run(
         given_graph = tagging.load(path)
         graph = _tagged_graph(executed, path) if executed else given_graph
         join = Join(graph, executed or path)
-        result = _attributed(path, graph, times, join, notes)
+        result = _attributed(path, graph, given_graph, times, join, notes)
     _add_lines(result, graph, given_graph)
     result.source = f"ONNX Runtime {runtime.__version__}"
     if given.guessed:
@@ -316,7 +320,7 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
         except HTPError as error:
             notes.append(f"names of optimized nodes are unknown: {error}")
     _check_model(path, times_file, times, join)
-    result = _attributed(path, graph, times, join, notes)
+    result = _attributed(path, graph, given_graph, times, join, notes)
     result.source = str(times_file)
     _add_lines(result, graph, given_graph)
     return result
@@ -349,7 +353,12 @@ def _check_model(path: Path, times_file: Path, times: Times, join: Join) -> None
 
 
 def _attributed(
-    path: Path, graph: TaggedModel, times: Times, join: Join, notes: list[str]
+    path: Path,
+    graph: TaggedModel,
+    given: TaggedModel,
+    times: Times,
+    join: Join,
+    notes: list[str],
 ) -> Profile:
     modules = {m.path: ModuleTime(m.path, m.class_name, m.tag) for m in graph.modules.values()}
     parents = {child: m.path for m in graph.modules.values() for child in m.children}
@@ -367,7 +376,7 @@ def _attributed(
         engine=times.engine,
         notes=notes,
     )
-    matches = list(join.matches(times))
+    matches, work = list(join.matches(times)), Work(graph, given)
     for match in matches:
         kernel, nodes = match.kernel, match.nodes
         spent, calls = kernel.microseconds / times.runs, kernel.executions / times.runs
@@ -376,16 +385,18 @@ def _attributed(
                 KernelTime(kernel.name, kernel.op_type, None, spent, calls, 0.0, kernel.provider)
             )
         for node in nodes:
+            module = work.module_of(node)
             result.kernels.append(
                 KernelTime(
                     node.name if match.fused else kernel.name,
                     kernel.op_type or node.op_type,
-                    node.scope if node.scope in modules else None,
+                    module if module in modules else None,
                     spent / len(nodes),
                     calls / len(nodes),
                     0.0,
                     kernel.provider,
                     node.confidence,
+                    makes=node.scope if node.scope != module else None,
                 )
             )
     _add_up(result)

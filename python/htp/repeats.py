@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
@@ -59,19 +58,20 @@ class Repeats:
         self.model = model
         self._numbers: dict[Hashable, int] = {}
         self._kinds: dict[str, int] = {}
-        ops: dict[str, Counter[str]] = {path: Counter() for path in model.modules}
-        for node in model.nodes.values():
-            if node.scope in ops and not node.is_constant:
-                ops[node.scope][node.op_type] += 1
+        if model.has_figures:  # where nodes were not read, the program that did has compared them
+            entries = model.metadata["hierarchy"]["modules"]
+            self._kinds = {entry["path"]: entry["kind"] for entry in entries}
+            return
+        ops, kinds = model.op_counts, self._kinds
         for module in reversed(list(model.modules.values())):  # what is below comes first
             parts = (
                 module.class_name,
                 module.calls,
                 tuple(sorted(ops[module.path].items())),
-                tuple((p.name, p.kind, p.shape, p.dtype) for p in module.parameters),
-                tuple((self._last(module, c), self._kinds[c]) for c in module.children),
+                tuple([(p.name, p.kind, p.shape, p.dtype) for p in module.parameters]),
+                tuple([(self._last(module, c), kinds[c]) for c in module.children]),
             )
-            self._kinds[module.path] = self._numbers.setdefault(parts, len(self._numbers))
+            kinds[module.path] = self._numbers.setdefault(parts, len(self._numbers))
 
     @staticmethod
     def _last(module: Module, child: str) -> str:

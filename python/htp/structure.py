@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -47,12 +46,8 @@ class Structure:
 def structure_of(model: TaggedModel) -> Structure:
     """Of a tagged model. Values and attributes are read from its ONNX file, where there is one."""
     parts = {path: Part(module.class_name) for path, module in model.modules.items()}
-    ops = {path: Counter[str]() for path in parts}
-    for node in model.nodes.values():
-        if node.scope in ops and not node.is_constant:
-            ops[node.scope][node.op_type] += 1
     for path, part in parts.items():
-        part.ops = dict(sorted(ops[path].items()))
+        part.ops = dict(sorted(model.op_counts[path].items()))
     result = Structure(str(model.path), parts)
     if (proto := _proto(model.path)) is not None:
         _add_contents(result, model, proto)

@@ -47,8 +47,9 @@ def exporter_graph() -> bool:
         "_set_tracing_state",
         "_get_value_trace",
     )
-    return all(hasattr(torch._C, name) for name in functions) and hasattr(
-        torch.jit._trace, "_trace_module_map"
+    inside, tracing = getattr(torch, "_C", None), getattr(torch.jit, "_trace", None)
+    return all(hasattr(inside, name) for name in functions) and hasattr(
+        tracing, "_trace_module_map"
     )
 
 

@@ -6,117 +6,10 @@ import pytest
 from conftest import example
 
 import htp
-from htp.costs import Operation, Tensor, element_bits, multiply_adds
 from htp.figures import figures_of, unsure
 from htp.repeats import Repeats
 from htp.report import markdown
-
-
-def f32(*shape):
-    return Tensor("f32", shape)
-
-
-def cost(op_type, inputs, outputs, domain="", **attributes):
-    return multiply_adds(Operation(op_type, domain, inputs, outputs, attributes))
-
-
-@pytest.mark.parametrize(
-    "found, expected",
-    [
-        # 8 output channels of 5 × 5, each a sum over 3 channels of 3 × 3
-        (cost("Conv", [f32(1, 3, 7, 7), f32(8, 3, 3, 3)], [f32(1, 8, 5, 5)]), 8 * 25 * 27),
-        # depthwise: one channel in each group
-        (
-            cost("Conv", [f32(2, 8, 4, 4), f32(8, 1, 3, 3)], [f32(2, 8, 4, 4)], group=8),
-            2 * 8 * 16 * 9,
-        ),
-        (
-            cost("ConvTranspose", [f32(1, 4, 5, 5), f32(4, 6, 2, 2)], [f32(1, 6, 10, 10)]),
-            4 * 25 * 24,
-        ),
-        (cost("Gemm", [f32(5, 7), f32(7, 11)], [f32(5, 11)]), 5 * 7 * 11),
-        (cost("Gemm", [f32(7, 5), f32(11, 7)], [f32(5, 11)], transA=1, transB=1), 5 * 7 * 11),
-        (cost("MatMul", [f32(2, 3, 4, 5), f32(5, 6)], [f32(2, 3, 4, 6)]), 2 * 3 * 4 * 5 * 6),
-        (cost("MatMul", [f32(5), f32(5)], [f32()]), 5),
-        (
-            cost("FusedMatMul", [f32(5, 4), f32(5, 6)], [f32(4, 6)], "com.microsoft", transA=1),
-            4 * 5 * 6,
-        ),
-        (
-            cost(
-                "MatMulNBits",
-                [f32(1, 16, 128), Tensor("ui8", (256, 4, 16))],
-                [f32(1, 16, 256)],
-                "com.microsoft",
-                K=128,
-                N=256,
-                bits=4,
-            ),
-            16 * 128 * 256,
-        ),
-        # queries with 9 keys and weights with 9 values, for 4 queries, 2 heads of 8
-        (cost("Attention", [f32(1, 2, 4, 8), f32(1, 2, 9, 8), f32(1, 2, 9, 8)], [f32()]), 1152),
-        (
-            cost(
-                "MultiHeadAttention",
-                [f32(1, 4, 16), f32(1, 9, 16), f32(1, 9, 16)],
-                [f32(1, 4, 16)],
-                "com.microsoft",
-                num_heads=2,
-            ),
-            4 * 9 * 16 * 2,
-        ),
-        # the projection to 3 × 16, then both products of 4 × 4 for a width of 16
-        (
-            cost(
-                "Attention",
-                [f32(1, 4, 16), f32(16, 48), f32(48)],
-                [f32(1, 4, 16)],
-                "com.microsoft",
-                num_heads=2,
-            ),
-            4 * 16 * 48 + 2 * 4 * 4 * 16,
-        ),
-        # one new token, 10 keys after it, 4 heads of 8 that share 2 of keys
-        (
-            cost(
-                "GroupQueryAttention",
-                [f32(1, 1, 32), f32(1, 1, 16), f32(1, 1, 16)],
-                [f32(1, 1, 32), f32(1, 2, 10, 8), f32(1, 2, 10, 8)],
-                "com.microsoft",
-                num_heads=4,
-                kv_num_heads=2,
-            ),
-            10 * 32 * 2,
-        ),
-        # 3 steps, batch 2, 4 gates of 5, from 7 inputs and 5 of the step before
-        (
-            cost("LSTM", [f32(3, 2, 7), f32(1, 20, 7), f32(1, 20, 5)], [f32(3, 1, 2, 5)]),
-            6 * 20 * 12,
-        ),
-        (
-            cost("Einsum", [f32(2, 3, 4), f32(2, 4, 5)], [f32(2, 3, 5)], equation="bij,bjk->bik"),
-            120,
-        ),
-        (cost("Softmax", [f32(2, 3)], [f32(2, 3)]), 0),
-        (cost("FastGelu", [f32(2, 3)], [f32(2, 3)], "com.microsoft"), 0),
-        # what is not known stays unknown
-        (cost("MatMul", [Tensor("f32", (None, 5)), f32(5, 6)], [Tensor("f32", (None, 6))]), None),
-        (cost("MatMul", [Tensor("f32", None), f32(5, 6)], [Tensor("f32", None)]), None),
-        (cost("Conv", [f32(1, 3, 7, 7), Tensor("f32", None)], [f32(1, 8, 5, 5)]), None),
-        (cost("MatMul", [f32(2, 3)], [f32(2, 3)], "my.own"), None),
-        (cost("Mystery", [f32(2, 3)], [f32(2, 3)], "com.microsoft"), None),
-    ],
-)
-def test_table_of_operators(found, expected):
-    assert found == expected
-
-
-def test_sizes_of_elements():
-    bits = {e: element_bits(e) for e in ("f32", "bf16", "f8E4M3FN", "i1", "ui4", "complex<f32>")}
-    assert bits == {"f32": 32, "bf16": 16, "f8E4M3FN": 8, "i1": 8, "ui4": 4, "complex<f32>": 64}
-    assert element_bits("!onnx.string") is None
-    assert Tensor("ui4", (3, 3)).bytes == 5, "two in a byte"
+from htp.sizes import start_module_figures
 
 
 def test_modules_of_a_real_model(plain):
@@ -197,6 +90,30 @@ def test_open_sizes_are_said_and_can_be_given(tied, run_htp):
     given = figures_of(tied, {names[0]: 2, names[1]: 3})
     assert given.modules["last"].total_multiply_adds == 2 * 3 * 4 * 10
     assert not given.modules[""].unknown
+
+
+def test_with_nodes_and_without_the_same(plain, tied, net, thousands, tmp_path):
+    """`htp analyze` reads no nodes for its tables. Also in bodies, functions, and where weights are shared or sizes
+    open; and what is known without sizes is what is known with them."""
+    flat = plain[0].path
+    outlined = htp.outline(flat, tmp_path / "outlined.onnx").path
+    for path in (flat, outlined, tied.path, net, thousands):
+        lean = htp.TaggedModel(path, start_module_figures(path).read())
+        whole = htp.load(path)
+        assert figures_of(lean).modules == whole.figures.modules
+        assert figures_of(lean).notes == whole.figures.notes
+        assert unsure(lean) == unsure(whole)
+        assert list(Repeats(lean).tree()) == list(Repeats(whole).tree())
+        assert lean.statistics == whole.statistics
+        sidecar = tmp_path / "m.ops.json"
+        sidecar.write_text(json.dumps(whole.metadata))
+        for module, costs in figures_of(htp.load(sidecar)).modules.items():
+            known = whole.figures.modules[module]
+            for (
+                name
+            ) in "parameters total_parameters confidence lowest_confidence unsure evidence".split():
+                assert getattr(costs, name) == getattr(known, name), (path, module, name)
+    assert unsure(htp.load(net)), "one of these models has some"
 
 
 def test_equal_layers_are_one(tmp_path_factory):

@@ -154,6 +154,45 @@ def test_all_time_has_a_module(exported, name, form):
         assert module.total_microseconds == pytest.approx(module.self_microseconds + rest)
 
 
+class Activated(torch.nn.Module):
+    """Convolutions and products, each with its activation as a module of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.convs = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 32, 3),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(32, 32, 3, bias=False),
+            torch.nn.BatchNorm2d(32),  # folded into the weight, which is no parameter then
+            torch.nn.ReLU(),
+        )
+        self.pool = torch.nn.AdaptiveAvgPool2d(1)
+        self.head, self.other = torch.nn.Linear(32, 10), torch.nn.Linear(10, 10)
+
+    def forward(self, x):
+        x = self.head(self.pool(self.convs(x)).flatten(1))
+        return torch.nn.functional.linear(x, self.other.weight)  # the model itself multiplies
+
+
+@pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
+def test_a_fused_kernel_counts_for_the_module_that_works(exporter, tmp_path):
+    """ONNX Runtime fuses activations into convolutions: the time is the convolution's. What a function of another
+    module multiplies is that module's, whoever declares the weight."""
+    torch.manual_seed(0)
+    path = tmp_path / "m.onnx"
+    htp.export(Activated().eval(), (torch.randn(1, 3, 64, 64),), path, exporter=exporter)
+    result = htp.profile(path, runs=6, threads=1)
+    convolutions = [k for k in result.kernels if "Conv" in k.op_type]
+    assert [k.module for k in convolutions] == ["convs.0", "convs.2"]
+    assert [k.makes for k in convolutions] == ["convs.1", "convs.4"], "each has an activation in it"
+    left = {k.op_type for k in result.kernels if k.module in ("convs.1", "convs.4")}
+    assert left <= {"ReorderOutput"}, "what changes the layout of a value is its maker's"
+    assert result.modules["convs.2"].self_microseconds == convolutions[1].microseconds
+    products = [k.module for k in result.kernels if k.op_type in ("Gemm", "MatMul", "FusedGemm")]
+    assert products == ["head", ""]
+    assert result.modules[""].total_microseconds == pytest.approx(result.node_microseconds)
+
+
 def test_against_the_events_themselves(recorded):
     """Summed by hand: of the nodes whose names say where they came from, each belongs there."""
     path, file, events = recorded

@@ -4,6 +4,7 @@ Pictures of what was seen are in build/view-screenshots.
 """
 
 import json
+import re
 import threading
 
 import pytest
@@ -165,6 +166,10 @@ def test_every_number_is_that_of_analyze(bert, page, chromium, run_htp):
     assert not chromium.complaints()
 
 
+def rgb(color):
+    return [int(part) for part in re.findall(r"\d+", color)]
+
+
 def test_overview_and_themes(page, chromium, tmp_path):
     chromium.open(page)
     cells = len(chromium.all(".treemap .cell"))
@@ -183,6 +188,8 @@ def test_overview_and_themes(page, chromium, tmp_path):
         assert chromium.run("return document.documentElement.dataset.theme") == theme
     background = chromium.run("return getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(20, 24, 29)"
+    fill = "return getComputedStyle(document.querySelector('.treemap rect.leaf')).fill"
+    assert all(part < 120 for part in rgb(chromium.run(fill))), "no bright tiles in the dark"
     chromium.picture("bert-overview-dark")
     chromium.click("#theme")
     assert not chromium.complaints()

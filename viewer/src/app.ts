@@ -21,9 +21,11 @@ export class App {
   }
 
   get colors(): Coloring {
-    const key = this.store.state.color;
+    const { color, dark } = this.store.state;
+    const key = `${color} ${dark}`;
     if (this.coloring?.key !== key) {
-      this.coloring = { key, value: key === 'class' ? byClass(this.model) : byMetric(this.model, this.metric(key)) };
+      const theme = dark ? 'dark' : 'light';
+      this.coloring = { key, value: color === 'class' ? byClass(this.model) : byMetric(this.model, this.metric(color), theme) };
     }
     return this.coloring.value;
   }

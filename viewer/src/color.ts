@@ -1,12 +1,16 @@
-// Colours of modules: by class, or along a scale. The same in light and dark; text on them is dark or light, whichever is read.
+// Colours of modules: by class, or along a scale, which begins near the background. Text on them is dark or light, whichever is read.
 import type { Model } from './model';
 import type { Metric } from './metrics';
 
 const CLASSES = ['#7a9cc6', '#e0a458', '#82b38a', '#b790b8', '#7fbcb8', '#d6c26a', '#d98880', '#a98f7c', '#8d93c7', '#c98fa9', '#9bb86b', '#c7a17a'];
 const OTHER = '#b4b8bf';
-const NONE = '#d3d6db';
+const NONE = { light: '#d3d6db', dark: '#454b53' };
 // From little to much: read also without telling red from green.
-const SCALE = ['#dfe7ee', '#c5d8e6', '#f2d7a8', '#eaa96b', '#d9764f', '#b64a43'];
+const SCALES = {
+  light: ['#dfe7ee', '#c5d8e6', '#f2d7a8', '#eaa96b', '#d9764f', '#b64a43'],
+  dark: ['#2b3947', '#3c566d', '#85713f', '#b98748', '#d9764f', '#e8695f'],
+};
+export type Theme = keyof typeof SCALES;
 
 export interface Legend {
   label: string;
@@ -32,7 +36,7 @@ export function byClass(model: Model): Coloring {
 }
 
 /** Along a scale: high is warm. Of confidence it is the low that wants a look. */
-export function byMetric(model: Model, metric: Metric): Coloring {
+export function byMetric(model: Model, metric: Metric, theme: Theme = 'light'): Coloring {
   const low = metric.key === 'confidence';
   const values = model.data.modules.map((_, m) => (low ? metric.total(m) : metric.own(m)));
   const most = Math.max(...values.map((v) => v ?? 0), 0);
@@ -41,15 +45,16 @@ export function byMetric(model: Model, metric: Metric): Coloring {
     return most > 0 ? Math.sqrt(value / most) : 0;
   };
   const legend = [0, 0.5, 1].map((at) => ({
-    label: low ? (1 - at / 2).toFixed(2) : metric.show(most * at * at), color: scale(at),
+    label: low ? (1 - at / 2).toFixed(2) : metric.show(most * at * at), color: scale(at, theme),
   }));
-  return { color: (m) => { const v = values[m]; return v === null ? NONE : scale(part(v)); }, legend };
+  return { color: (m) => { const v = values[m]; return v === null ? NONE[theme] : scale(part(v), theme); }, legend };
 }
 
-export function scale(part: number): string {
-  const at = Math.min(1, Math.max(0, part)) * (SCALE.length - 1);
-  const index = Math.min(Math.floor(at), SCALE.length - 2);
-  return mixed(SCALE[index], SCALE[index + 1], at - index);
+export function scale(part: number, theme: Theme = 'light'): string {
+  const steps = SCALES[theme];
+  const at = Math.min(1, Math.max(0, part)) * (steps.length - 1);
+  const index = Math.min(Math.floor(at), steps.length - 2);
+  return mixed(steps[index], steps[index + 1], at - index);
 }
 
 function channels(color: string): number[] {

@@ -20,7 +20,7 @@ export function exact(value: number): string {
 export const bytes = (value: number): string => (value < 1000 ? `${value} B` : `${short(value)}B`);
 export const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 export const milliseconds = (microseconds: number): string => `${(microseconds / 1000).toFixed(3)} ms`;
-export const confidence = (value: number): string => value.toFixed(2);
+export const confidence = (value: number): string => value.toFixed(3);
 /** 0.78 and 3.1 as they are, 4.2e-5 by its power. */
 export function error(value: number): string {
   if (value === 0) return '0';

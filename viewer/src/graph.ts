@@ -37,7 +37,7 @@ export class GraphView {
     this.listen();
     app.store.onChange((state, changed) => {
       if (state.tab !== 'graph') return;
-      if (changed.has('open') || changed.has('tab') || changed.has('color')) this.show(changed.has('open'));
+      if (changed.has('open') || changed.has('tab') || (changed.has('color') || changed.has('dark'))) this.show(changed.has('open'));
       else if (changed.has('selected')) this.select();
     });
   }

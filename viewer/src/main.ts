@@ -25,7 +25,15 @@ function remembered(key: string, value?: string): string | null {
   }
 }
 
-function themeButton(): HTMLButtonElement {
+const system = matchMedia('(prefers-color-scheme: dark)');
+
+/** Whether the page is dark: by the button, else as the system is. */
+function isDark(): boolean {
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === 'dark' : system.matches;
+}
+
+function themeButton(changed: () => void): HTMLButtonElement {
   let theme = THEMES.find((name) => name === remembered('htp-theme')) ?? 'auto';
   const show = (): void => {
     if (theme === 'auto') delete document.documentElement.dataset.theme;
@@ -36,6 +44,7 @@ function themeButton(): HTMLButtonElement {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
     remembered('htp-theme', theme);
     show();
+    changed();
   }, { id: 'theme', title: 'Light or dark' });
   show();
   return element;
@@ -46,10 +55,13 @@ function start(): void {
   const model = new Model(data);
   const keys = metricsOf(model).map((metric) => metric.key);
   const store = new Store({
-    tab: 'overview', selected: null, open: 0, size: 'nodes', color: 'class',
+    tab: 'overview', selected: null, open: 0, size: 'nodes', color: 'class', dark: false,
     ...fromHash(location.hash, data.modules.length, model.nodeCount, keys),
   });
   const app = new App(model, store);
+  const theme = themeButton(() => store.set({ dark: isDark() }));
+  store.set({ dark: isDark() });
+  system.addEventListener('change', () => store.set({ dark: isDark() }));
   const name = model.module(0).class || data.file;
   document.title = `${visible(name)} · HTP`;
 
@@ -93,7 +105,7 @@ function start(): void {
     h('header', {},
       h('div', { class: 'title' }, h('h1', {}, visible(name)), h('span', { class: 'file' }, visible(data.file))),
       h('div', { role: 'tablist', 'aria-label': 'Views', class: 'tabs' }, ...tabs),
-      finder.element, themeButton()),
+      finder.element, theme),
     h('div', { class: 'body' }, main, new Details(app).element));
   store.onChange(showTab);
   store.onChange((state) => history.replaceState(null, '', toHash(state)));

@@ -10,6 +10,7 @@ export interface State {
   open: number; // the module that the graph shows
   size: string; // metric keys
   color: string; // 'class', or a metric's key
+  dark: boolean;
 }
 
 export class Store {

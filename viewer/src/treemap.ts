@@ -44,7 +44,7 @@ export class Treemap {
       h('div', { class: 'card-head' }, h('h2', { id: 'treemap-title' }, 'Where it goes'), this.controls),
       this.path, this.picture, this.legend);
     app.store.onChange((_, changed) => {
-      if (changed.has('size') || changed.has('color')) this.draw();
+      if (changed.has('size') || changed.has('color') || changed.has('dark')) this.draw();
       else if (changed.has('selected')) this.mark();
     });
     new ResizeObserver(() => this.draw()).observe(this.picture);

@@ -153,6 +153,8 @@ test('colours can be read', () => {
   assert.equal(textOn('#ffffff'), '#16202c');
   assert.equal(textOn('#102030'), '#ffffff');
   assert.match(scale(0.3), /^#[0-9a-f]{6}$/);
+  const light = (color: string): number => parseInt(color.slice(1, 3), 16);
+  assert.ok(light(scale(0, 'light')) > 200 && light(scale(0, 'dark')) < 60, 'little is near the background');
   const model = sample();
   const metric = metricsOf(model).find((m) => m.key === 'confidence')!;
   const { color } = byMetric(model, metric);
@@ -212,13 +214,13 @@ test('search finds modules first, then operations, also by their values', () => 
 });
 
 test('an address holds what is chosen, and nothing that the model lacks', () => {
-  const state: State = { tab: 'graph', selected: { kind: 'op', node: 4 }, open: 2, size: 'nodes', color: 'confidence' };
+  const state: State = { tab: 'graph', selected: { kind: 'op', node: 4 }, open: 2, size: 'nodes', color: 'confidence', dark: false };
   assert.deepEqual({ ...state, ...fromHash(toHash(state), 8, 7, ['nodes', 'confidence']) }, state);
   assert.deepEqual(fromHash('#tab=evil&open=99&op=-1&color=x', 8, 7, []), {});
 });
 
 test('a store tells what changed', () => {
-  const store = new Store({ tab: 'overview', selected: null, open: 0, size: 'nodes', color: 'class' });
+  const store = new Store({ tab: 'overview', selected: null, open: 0, size: 'nodes', color: 'class', dark: false });
   const seen: string[] = [];
   store.onChange((_, changed) => seen.push([...changed].join()));
   store.set({ tab: 'graph', open: 0 });

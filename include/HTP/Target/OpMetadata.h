@@ -11,8 +11,9 @@
 
 namespace htp {
 
-/// What is written: all, or what is known of modules and the model as a whole.
-enum class OpMetadataParts { All, Modules };
+/// What is written: all, or what is known of modules and the model as a whole,
+/// alone or with what modules cost.
+enum class OpMetadataParts { All, Modules, Figures };
 
 /// Writes the module tree, statistics, operations and initializers, one after
 /// the other as a stream.

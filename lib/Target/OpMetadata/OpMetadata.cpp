@@ -6,14 +6,14 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Hierarchy/Scopes.h"
 #include "HTP/Hierarchy/TreeJSON.h"
+#include "HTP/Target/Figures.h"
 #include "HTP/Target/GraphStatistics.h"
+#include "HTP/Target/MetadataJSON.h"
 #include "HTP/Target/TaggedGraph.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
-
-#include <charconv>
 
 using namespace mlir;
 using namespace htp;
@@ -29,21 +29,21 @@ public:
   void write(OpMetadataParts parts);
 
 private:
-  void writeModule(ModuleId id);
-  void writeParameter(const Parameter &parameter);
-  void writeStatistics();
-  void writeFit();
   void writeFunctions();
   void writeNode(NodeId id);
-  void writeSource(mlir::Operation *op);
   void writeContexts(const TaggedGraph::Node &node);
   void writeInitializer(TaggedGraph::ValueRef ref);
+  void writeNotes(const Figures &figures);
   void writeStrings(StringRef key, ArrayRef<std::string> strings);
 
   void string(StringRef key, StringRef value) {
     json.attribute(key, validUTF8(value));
   }
-  void number(StringRef key, double value);
+  void number(StringRef key, double value) {
+    json.attributeBegin(key);
+    writeNumber(value, json);
+    json.attributeEnd();
+  }
 
   const TaggedGraph &graph;
   const ModuleTree &tree;
@@ -52,104 +52,11 @@ private:
 };
 } // namespace
 
-/// The shortest decimal that reads back as the same number: 0.97, where
-/// llvm::json writes 0.96999999999999997.
-void OpMetadataWriter::number(StringRef key, double value) {
-  char text[32];
-  std::to_chars_result result = std::to_chars(text, std::end(text), value);
-  json.attributeBegin(key);
-  json.rawValue(StringRef(text, result.ptr - text));
-  json.attributeEnd();
-}
-
 void OpMetadataWriter::writeStrings(StringRef key,
                                     ArrayRef<std::string> strings) {
   json.attributeArray(key, [&] {
     for (const std::string &text : strings)
       json.value(validUTF8(text));
-  });
-}
-
-void OpMetadataWriter::writeParameter(const Parameter &parameter) {
-  json.object([&] {
-    string("name", parameter.name);
-    json.attribute("kind", parameter.buffer ? "buffer" : "parameter");
-    json.attributeArray("shape", [&] {
-      for (int64_t size : parameter.shape)
-        json.value(size);
-    });
-    string("dtype", parameter.dtype);
-    if (!parameter.tied.empty())
-      string("tied", parameter.tied);
-  });
-}
-
-void OpMetadataWriter::writeModule(ModuleId id) {
-  const htp::Module &module = tree[id];
-  json.object([&] {
-    string("path", module.path);
-    string("class", module.className);
-    string("qualified", module.qualified);
-    json.attribute("torch_nn", module.torchNN);
-    string("tag", graph.tags()[id]);
-    json.attribute("calls", module.calls);
-    json.attribute("nodes", int64_t(statistics.own[id]));
-    json.attribute("total_nodes", int64_t(statistics.total[id]));
-    if (!module.aliases.empty())
-      writeStrings("aliases", module.aliases);
-    json.attributeArray("parameters", [&] {
-      for (const Parameter &parameter : module.parameters)
-        writeParameter(parameter);
-    });
-  });
-}
-
-/// How well a trace or a reference fits the model, where one was given.
-void OpMetadataWriter::writeFit() {
-  HierarchyOp hierarchy = findHierarchy(graph.model());
-  auto fits =
-      hierarchy ? hierarchy->getAttrOfType<ArrayAttr>(kFitAttr) : ArrayAttr();
-  if (!fits)
-    return;
-  json.attributeArray("fit", [&] {
-    for (auto figures : fits.getAsRange<DictionaryAttr>())
-      json.object([&] {
-        for (NamedAttribute figure : figures) {
-          StringRef key = figure.getName();
-          if (auto text = dyn_cast<StringAttr>(figure.getValue()))
-            string(key, text);
-          else if (auto count = dyn_cast<IntegerAttr>(figure.getValue()))
-            json.attribute(key, count.getInt());
-          else if (auto value = dyn_cast<FloatAttr>(figure.getValue()))
-            number(key, value.getValueAsDouble());
-        }
-      });
-  });
-}
-
-void OpMetadataWriter::writeStatistics() {
-  auto count = [&](StringRef key, size_t value) {
-    json.attribute(key, int64_t(value));
-  };
-  count("nodes", statistics.nodes);
-  count("constants", statistics.constants);
-  count("initializers", statistics.initializers);
-  count("modules", tree.size());
-  count("tagged", statistics.tagged);
-  number("coverage", statistics.coverage());
-  number("confidence", statistics.confidence);
-  count("shared", statistics.shared);
-  count("contested", statistics.contested);
-  count("contaminated", statistics.contaminated);
-  count("placed", statistics.placed);
-  number("placed_share", statistics.placedShare());
-  writeFit();
-  json.attributeObject("evidence", [&] {
-    for (auto &[name, kind] : statistics.evidence)
-      json.attributeObject(validUTF8(name), [&, &kind = kind] {
-        count("nodes", kind.nodes);
-        number("confidence", kind.confidence);
-      });
   });
 }
 
@@ -182,21 +89,6 @@ void OpMetadataWriter::writeContexts(const TaggedGraph::Node &node) {
     });
 }
 
-/// The line of Python code: what tagging found out, else the exporter's note.
-void OpMetadataWriter::writeSource(Operation *op) {
-  std::optional<SourceLine> line;
-  for (Location source : findSources(op->getLoc()))
-    if (auto known = dyn_cast<FileLineColLoc>(source))
-      line = SourceLine{known.getFilename().str(), known.getLine()};
-  if (StringAttr stack = line ? StringAttr() : getMetadata(op, kStackTraceKey))
-    line = lastSourceLine(stack);
-  if (line)
-    json.attributeObject("source", [&] {
-      string("file", line->file);
-      json.attribute("line", int64_t(line->line));
-    });
-}
-
 void OpMetadataWriter::writeNode(NodeId id) {
   const TaggedGraph::Node &node = graph.nodes()[id];
   auto values = [&](ValueRange values) {
@@ -207,7 +99,11 @@ void OpMetadataWriter::writeNode(NodeId id) {
   string("domain", getDomain(node.op));
   json.attributeArray("inputs", [&] { values(node.op->getOperands()); });
   json.attributeArray("outputs", [&] { values(node.op->getResults()); });
-  writeSource(node.op);
+  if (std::optional<SourceLine> line = sourceOf(node.op))
+    json.attributeObject("source", [&] {
+      string("file", line->file);
+      json.attribute("line", int64_t(line->line));
+    });
   if (!node.tag) {
     json.attributeArray("tags", [] {});
     json.attribute("tag", nullptr);
@@ -231,23 +127,6 @@ void OpMetadataWriter::writeNode(NodeId id) {
   number("confidence", node.tag.getConfidenceValue());
   json.attributeArray("contexts", [&] { writeContexts(node); });
   string("reason", node.tag.getReason());
-}
-
-/// All modules that use an initializer, by the tags of what reads it; where
-/// those are not known, what the passes found possible.
-static std::vector<ModuleId> usersOf(const TaggedGraph &graph,
-                                     TaggedGraph::ValueRef ref) {
-  llvm::SetVector<ModuleId, std::vector<ModuleId>> users;
-  auto add = [&](StringRef path) {
-    users.insert(graph.module(graph.scope(path, ref.frame)));
-  };
-  llvm::for_each(taggedReaders(ref.value), add);
-  auto possible =
-      ref.value.getDefiningOp()->getAttrOfType<ArrayAttr>(kUsersAttr);
-  if (users.empty() && possible)
-    for (auto path : possible.getAsRange<StringAttr>())
-      add(path);
-  return users.takeVector();
 }
 
 void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
@@ -275,7 +154,23 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     json.attribute("parameter", nullptr);
 }
 
+/// What `htp analyze` shows beside modules.
+void OpMetadataWriter::writeNotes(const Figures &figures) {
+  json.attributeArray("notes", [&] {
+    for (const std::string &note : figures.notes)
+      json.value(note);
+  });
+  json.attributeObject("unsure", [&] {
+    for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))
+      if (isUnsure(graph.nodes()[id]))
+        json.attributeObject(graph.nodes()[id].name, [&] { writeNode(id); });
+  });
+}
+
 void OpMetadataWriter::write(OpMetadataParts parts) {
+  std::optional<Figures> figures;
+  if (parts == OpMetadataParts::Figures)
+    figures.emplace(graph);
   json.object([&] {
     json.attribute("format", "htp-op-metadata");
     json.attribute("version", 1);
@@ -285,12 +180,23 @@ void OpMetadataWriter::write(OpMetadataParts parts) {
     json.attributeObject("hierarchy", [&] {
       json.attributeArray("modules", [&] {
         for (ModuleId id : tree.ids())
-          writeModule(id);
+          json.object([&] {
+            writeModule(graph, statistics, id, json);
+            json.attributeArray("parameters", [&] {
+              for (const Parameter &parameter : tree[id].parameters)
+                writeParameter(parameter, json);
+            });
+            if (figures)
+              figures->writeModule(id, /*whole=*/false, json);
+          });
       });
     });
-    json.attributeObject("statistics", [&] { writeStatistics(); });
+    json.attributeObject("statistics",
+                         [&] { writeStatistics(graph, statistics, json); });
     json.attributeObject("functions", [&] { writeFunctions(); });
-    if (parts == OpMetadataParts::Modules)
+    if (figures)
+      writeNotes(*figures);
+    if (parts != OpMetadataParts::All)
       return;
     json.attributeObject("nodes", [&] {
       for (NodeId id : llvm::seq<NodeId>(0, graph.nodes().size()))

@@ -7,9 +7,10 @@
 #include "HTP/Dialect/ONNX/Transforms/Passes.h"
 #include "HTP/Pipelines/Pipelines.h"
 #include "HTP/Target/DAG.h"
+#include "HTP/Target/Figures.h"
 #include "HTP/Target/GraphML.h"
 #include "HTP/Target/OpMetadata.h"
-#include "HTP/Target/OpShapes.h"
+#include "HTP/Target/Page.h"
 #include "HTP/Target/Summary.h"
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Transforms/ModelLoader.h"
@@ -17,6 +18,19 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
+
+/// The page of a copy of the module, whose sizes are inferred first: a report
+/// must change nothing.
+static mlir::LogicalResult writeReport(mlir::ModuleOp module,
+                                       llvm::StringRef file,
+                                       llvm::raw_ostream &os) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(htp::createONNXInferShapes());
+  if (failed(passes.run(*copy)))
+    return mlir::failure();
+  return htp::writePage(*copy, file, os);
+}
 
 /// One call for each format that can be written beside the model.
 static void registerSideOutputs() {
@@ -47,13 +61,22 @@ static void registerSideOutputs() {
          return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Modules);
        }});
   htp::registerSideOutput(
-      {"op-shapes",
-       "Write the types of all values and the attributes of all operations, "
-       "as JSON",
-       htp::writeOpShapes});
+      {"module-figures",
+       "Write the module tree with what every module costs, as JSON",
+       [](mlir::ModuleOp module, llvm::raw_ostream &os) {
+         return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Figures);
+       }});
+  htp::registerSideOutput(
+      {"op-figures",
+       "Write what every module and every operation costs, as JSON",
+       htp::writeFigures});
   htp::registerSideOutput({"graphml",
                            "Write a graph with one nested graph a module",
                            htp::writeGraphML});
+  htp::registerSideOutput(
+      {"report",
+       "Write a page that shows figures, treemap and graph by module (HTML)",
+       nullptr, writeReport});
   htp::registerSideOutput(
       {"summary", "Write modules, coverage, evidence and confidence as tables",
        htp::writeSummary});

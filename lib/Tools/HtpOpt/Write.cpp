@@ -41,9 +41,18 @@ LogicalResult Session::writeAll(Operation *op) {
     for (auto &step : options.finalSteps)
       if (failed(step(module)))
         return failure();
-  for (auto [side, file] : zip_equal(options.sides, sideOutputs))
-    if (failed(side.kind->writer(module, file->os())))
+  StringRef named = StringRef(options.output).ends_with(".onnx")
+                        ? options.output
+                        : options.input;
+  for (auto [side, file] : zip_equal(options.sides, sideOutputs)) {
+    const SideOutput &kind = *side.kind;
+    LogicalResult written =
+        kind.namedWriter
+            ? kind.namedWriter(module, sys::path::filename(named), file->os())
+            : kind.writer(module, file->os());
+    if (failed(written))
       return failure();
+  }
   if (options.format == Format::IREE)
     return writeFolder(op);
   if (StringRef(options.output).contains('%') && module)

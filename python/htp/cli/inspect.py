@@ -6,6 +6,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .commands import Commands, add_dim, dimensions
@@ -15,6 +16,7 @@ from .console import Console, count, fit_line, in_percent, printable
 if TYPE_CHECKING:
     from ..figures import NodeCosts
     from ..model import Node, TaggedModel
+    from ..native import Running
 
 ANALYZE = """\
 Show modules, what they cost, coverage, evidence and confidence
@@ -85,21 +87,29 @@ def filtered(model: TaggedModel, module: str | None) -> list[Node]:
 
 
 def run_analyze(options: argparse.Namespace, console: Console) -> int:
-    from ..figures import figures_of, start_shapes
-    from ..tagging import existing, load, read_input
+    from ..holding import existing
+    from ..onnxfile import check_tagged
+    from ..sizes import start_figures, start_module_figures
 
     gc.disable()  # this makes many small objects and ends: looking for cycles would take half the time
     console.progress(f"reading {options.model}")
     path, dims = existing(options.model), dimensions(options.dim)
     if path.suffix != ".json":
-        read_input(path)
-    running = None if options.csv or options.show_resolution_details else start_shapes(path, dims)
+        check_tagged(path)
+    details = options.csv or options.show_resolution_details
+    summary = not (details or console.json or options.filter_tag is not None)
+    if summary and path.suffix != ".json":
+        running = start_module_figures(path, dims)
+        show_summary(with_figures(path, running, dims), console)
+        return 0
+    started = None if details else start_figures(path, dims)
+    from ..figures import figures_of
+    from ..tagging import load
+
     model = load(path)
-    if running or dims:
-        model.figures = figures_of(model, dims, running)
-    if options.filter_tag is None and not (
-        options.csv or console.json or options.show_resolution_details
-    ):
+    if started or dims:
+        model.figures = figures_of(model, dims, started)
+    if summary:
         show_summary(model, console)
         return 0
     nodes = filtered(model, options.filter_tag)
@@ -118,6 +128,17 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
             [(n.name, n.op_type, n.scope, n.evidence, f"{n.confidence:.2f}") for n in nodes],
         )
     return 0
+
+
+def with_figures(path: Path, running: Running, dims: dict[str, int]) -> TaggedModel:
+    """The model that a program is reading meanwhile."""
+    from .. import repeats  # noqa: F401 (loaded while the program runs)
+    from ..figures import figures_of
+    from ..model import TaggedModel
+
+    model = TaggedModel(path, running.read())
+    model.figures = figures_of(model, dims)
+    return model
 
 
 def as_json(model: TaggedModel, nodes: list[Node], options: argparse.Namespace) -> dict[str, Any]:

@@ -31,7 +31,12 @@ struct SideOutput {
   /// Called after the passes ran; must not change what the module says. Emits
   /// its own diagnostics.
   std::function<llvm::LogicalResult(mlir::ModuleOp, llvm::raw_ostream &)>
-      writer;
+      writer = nullptr;
+  /// Called instead where it is set, with the name of the model's file: of that
+  /// which is written, else of that which was read.
+  std::function<llvm::LogicalResult(mlir::ModuleOp, llvm::StringRef file,
+                                    llvm::raw_ostream &)>
+      namedWriter = nullptr;
 };
 
 /// All of these are called before `optMain`.

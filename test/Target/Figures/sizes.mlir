@@ -1,17 +1,17 @@
-// The types of values and the attributes of operations, for who computes costs.
-// RUN: htp-opt %s --op-shapes=- -o= | FileCheck %s
-// RUN: htp-opt %s --onnx-infer-shapes=dims=batch=2,x.1=3 --op-shapes=- -o= | FileCheck %s --check-prefix=GIVEN
+// Sizes that a file leaves open: what is not known is said, and what is given counts.
+// RUN: htp-opt %s --op-figures=- -o= | FileCheck %s
+// RUN: htp-opt %s --onnx-infer-shapes=dims=batch=2,x.1=3 --op-figures=- -o= | FileCheck %s --check-prefix=GIVEN
 // RUN: not htp-opt %s --onnx-infer-shapes=dims=length=2 -o= 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not htp-opt %s --onnx-infer-shapes=dims=batch=many -o= 2>&1 | FileCheck %s --check-prefix=BAD
 
-// CHECK: {"format":"htp-op-shapes","version":1,"values":{
-// CHECK-SAME: "x":["f32",[null,null,4]]
-// CHECK-SAME: "w":["f32",[4,4]]
-// CHECK-SAME: "m":["f32",null]
-// CHECK-SAME: "attributes":{"soft":{"axis":-1}
+// CHECK: {"format":"htp-op-figures","version":1,"notes":[
+// CHECK-SAME: "multiply-adds of 1 nodes are not known (1 MatMul): their sizes are open (--dim NAME=SIZE), or no table has them"]
+// CHECK-SAME: "modules":[{"costs":{"weight_bytes":{"f32":64},"total_weight_bytes":{"f32":64},"unknown":{"multiply_adds":1,"activation_bytes":2}
+// CHECK-SAME: "kind":0}]
+// CHECK-SAME: "soft":{"multiply_adds":0,"activation_bytes":null,"types":["f32[…]"]}
 
-// GIVEN: "x":["f32",[2,3,4]]
-// GIVEN-SAME: "m":["f32",[2,3,4]]
+// GIVEN: "multiply_adds":96,"total_multiply_adds":96,"confidence"
+// GIVEN-SAME: "soft":{"multiply_adds":0,"activation_bytes":96,"types":["f32[2,3,4]"]}
 
 // UNKNOWN: error: no input has an open dimension 'length'
 // BAD: error: expected name=size in dims, found 'batch=many'
