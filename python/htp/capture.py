@@ -223,8 +223,9 @@ def export_dynamo(
         call.flat() if flat else call.flat_outputs(),
         _observed_export(call.model, captured) as seen,
     ):
+        # A dict at the end holds keyword arguments: behind it, one that is an argument stays one.
         program = torch.onnx.export(
-            call.model, args, kwargs=kwargs, dynamo=True, verbose=False, **settings
+            call.model, (*args, kwargs), dynamo=True, verbose=False, **settings
         )
         assert program is not None
         if program.exported_program is not None:

@@ -428,7 +428,7 @@ def _gather_data(raw: Path, external_data: bool | None) -> Path:
 def summary(error: BaseException) -> str:
     """The first sentence of an error, and the first line of what caused it, without colours."""
     causes = [error]
-    while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
+    while (cause := _cause(causes[-1])) and cause not in causes:
         if isinstance(cause, HTPError) and not causes[-1].__cause__:
             break  # That of the exporter before, whose failure was being handled.
         causes.append(cause)
@@ -438,6 +438,11 @@ def summary(error: BaseException) -> str:
     return (
         f"{re.split(r'[.:;]? *$|[.] ', outer, maxsplit=1)[0]}, because of {_first_line(causes[-1])}"
     )
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    """What an error was raised from, or while; `raise … from None` says that it was from nothing."""
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _first_line(error: BaseException) -> str:

@@ -219,6 +219,46 @@ def test_a_missing_program(tmp_path, monkeypatch):
     assert empty(tmp_path)
 
 
+def test_a_cause_that_the_error_disowns_is_none():
+    """inspect.Signature.bind raises its TypeError from None, out of a StopIteration."""
+    from htp.exporting import summary
+
+    def bind():
+        try:
+            next(iter(()))
+        except StopIteration:
+            raise TypeError("missing a required argument: 'x'") from None
+
+    try:
+        try:
+            bind()
+        except TypeError as error:
+            raise RuntimeError("the export failed. More words") from error
+    except RuntimeError as chained:
+        assert summary(chained) == (
+            "RuntimeError: the export failed, because of TypeError: missing a required argument: 'x'"
+        )
+
+
+@pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
+def test_a_dict_alone_is_an_argument(exporter, tmp_path):
+    """PyTorch takes a dict at the end for keyword arguments, which forward has not."""
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(4, 2)
+
+        def forward(self, batch, flag=None):
+            return self.fc(batch["x"])
+
+    x = torch.randn(3, 4)
+    net = Net().eval()
+    made = htp.export(net, ({"x": x},), tmp_path / "net.onnx", exporter=exporter)
+    (found,) = outputs_of(made.path, [x.numpy()])
+    torch.testing.assert_close(torch.from_numpy(found), net({"x": x}).detach())
+
+
 def test_a_failure_is_not_explained_by_the_one_before():
     """The second exporter runs while the error of the first is being handled."""
     from htp.errors import ExportFailed
@@ -230,4 +270,4 @@ def test_a_failure_is_not_explained_by_the_one_before():
         except ExportFailed:
             raise RuntimeError("no such operator")  # noqa: B904
     except RuntimeError as chained:
-        assert summary(chained) == "no such operator"
+        assert summary(chained) == "RuntimeError: no such operator"
