@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "SinkConstants.h"
+#include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -61,17 +62,6 @@ bool ConstantSinker::isCandidate(Value value) const {
     return type.getNumElements() <= 1;
   size_t bits = type.getElementTypeBitWidth();
   return type.getNumElements() * ((bits + 7) / 8) <= maxBytes;
-}
-
-/// The bytes of a tensor, wherever they are.
-static bool haveSameContents(ElementsAttr one, ElementsAttr other) {
-  if (one == other)
-    return true;
-  if (one.getShapedType() != other.getShapedType())
-    return false;
-  SmallVector<char> left, right;
-  auto a = getTensorBytes(one, left), b = getTensorBytes(other, right);
-  return a && b && *a == *b;
 }
 
 bool ConstantSinker::isPassedAlike(ArrayRef<func::CallOp> calls,
