@@ -124,12 +124,24 @@ bool ConstantSinker::runsOften(BlockArgument argument) const {
          });
 }
 
+/// Whether all elements are one number. Nobody learned that: the scale of a
+/// norm that has none, say, which an exporter wrote.
+static bool isUniform(ElementsAttr contents) {
+  SmallVector<char> storage;
+  auto bytes = getTensorBytes(contents, storage);
+  size_t count = contents.getNumElements();
+  if (!bytes || bytes->empty() || bytes->size() % count)
+    return false;
+  size_t width = bytes->size() / count;
+  return bytes->drop_back(width) == bytes->drop_front(width);
+}
+
 /// Whether a tensor looks like what a module learns: many numbers that are no
 /// sizes, axes or bounds.
 static bool isLikeWeight(ElementsAttr contents) {
   constexpr int64_t kFew = 8; // the factors of a Resize are so many
   return isa<FloatType>(contents.getElementType()) &&
-         contents.getNumElements() > kFew;
+         contents.getNumElements() > kFew && !isUniform(contents);
 }
 
 /// A constant of the body's own: what made the original an initializer, and
