@@ -60,8 +60,8 @@ htp.hierarchy @Net : "demo.Net" {
 func.func @nested(%x: tensor<9xf32>) -> tensor<9xf32> {
   // BACK: %[[TABLE:.*]] = "d.constant"() {value = dense<3.0
   %table = "d.constant"() {value = dense<3.0> : tensor<9xf32>} : () -> tensor<9xf32>
-  %weight = "d.constant"() {value = dense<4.0> : tensor<9xf32>} : () -> tensor<9xf32>
-  // CHECK: %[[WEIGHT:.*]] = "d.constant"() {value = dense<4.0
+  %weight = "d.constant"() {value = dense<[4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0]> : tensor<9xf32>} : () -> tensor<9xf32>
+  // CHECK: %[[WEIGHT:.*]] = "d.constant"() {value = dense<[4.0
   // CHECK: call @Body(%{{[^,]*}}, %[[WEIGHT]]) {htp.constants = array<i64: 0>
   // BACK: "d.add"(%{{.*}}, %[[TABLE]])
   // BACK: "d.add"(%{{.*}}, %[[TABLE]])
@@ -79,3 +79,33 @@ func.func @nested(%x: tensor<9xf32>) -> tensor<9xf32> {
 // CHECK-NOT: "d.constant"
 // CHECK: call @Layer({{.*}}htp.constants = array<i64: 0>
 // CHECK: call @Layer({{.*}}htp.constants = array<i64: 0>
+
+// -----
+
+// One number many times is what an exporter wrote, not what a module learned.
+
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @body : "demo.Body"
+}
+// CHECK-LABEL: func.func @uniform
+// BACK-LABEL: func.func @uniform
+func.func @uniform(%x: tensor<9xf32>) -> tensor<9xf32> {
+  // BACK: %[[ONES:.*]] = "d.constant"() {value = dense_resource<ones>
+  // BACK: "d.mul"(%{{.*}}, %[[ONES]])
+  %ones = "d.constant"() {value = dense_resource<ones> : tensor<9xf32>} : () -> tensor<9xf32>
+  // CHECK: call @Body(%{{[^,]*}}) {htp.constants = array<i64: 0>
+  %0 = "d.mul"(%x, %ones) {htp.tag = #htp.tag<"body">} : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %1 = "d.relu"(%0) {htp.tag = #htp.tag<"body">} : (tensor<9xf32>) -> tensor<9xf32>
+  %2 = "d.use"(%1, %ones) {htp.tag = #htp.tag<"">} : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  return %2 : tensor<9xf32>
+}
+// CHECK: func.func private @Body(%{{[^,]*}}: tensor<9xf32>) -> tensor<9xf32>
+// CHECK-NEXT: "d.constant"() {htp.sunk
+
+{-#
+  dialect_resources: {
+    builtin: {
+      ones: "0x040000000000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F"
+    }
+  }
+#-}

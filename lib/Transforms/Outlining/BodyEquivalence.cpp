@@ -2,14 +2,43 @@
 
 #include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
 namespace htp {
+
+bool haveSameContents(ElementsAttr one, ElementsAttr other) {
+  if (one == other)
+    return true;
+  if (!one || !other || one.getShapedType() != other.getShapedType())
+    return false;
+  SmallVector<char> left, right;
+  auto a = getTensorBytes(one, left), b = getTensorBytes(other, right);
+  return a && b && *a == *b;
+}
+
+/// The tensor of a constant that lies beside the program. Such attributes are
+/// names: two of them may stand for the same contents.
+static DenseResourceElementsAttr resourceOf(Operation &op) {
+  return op.getAttrOfType<DenseResourceElementsAttr>("value");
+}
+
+static llvm::hash_code hashContents(DenseResourceElementsAttr resource) {
+  SmallVector<char> storage;
+  auto bytes = getTensorBytes(resource, storage);
+  if (!bytes)
+    return mlir::hash_value(Attribute(resource));
+  return llvm::hash_combine(
+      resource.getType(),
+      llvm::xxh3_64bits(ArrayRef<uint8_t>(
+          reinterpret_cast<const uint8_t *>(bytes->data()), bytes->size())));
+}
 
 /// Properties of an op that no dialect knows may hold its name, too: they are
 /// compared like other attributes.
@@ -17,8 +46,10 @@ static SmallVector<NamedAttribute> meaningOf(Operation &op) {
   SmallVector<NamedAttribute> attributes(op.getDiscardableAttrs());
   if (DictionaryAttr given = getUnregisteredProperties(&op))
     llvm::append_range(attributes, given);
-  llvm::erase_if(attributes, [](NamedAttribute attribute) {
-    return isAnnotation(attribute.getName());
+  bool hasResource(resourceOf(op));
+  llvm::erase_if(attributes, [&](NamedAttribute attribute) {
+    return isAnnotation(attribute.getName()) ||
+           (hasResource && attribute.getName() == "value");
   });
   return attributes;
 }
@@ -49,7 +80,9 @@ private:
   llvm::hash_code hash(Operation &op) {
     llvm::hash_code code =
         llvm::hash_combine(op.getName(), op.getNumOperands());
-    if (!getUnregisteredProperties(&op))
+    if (auto resource = resourceOf(op))
+      code = llvm::hash_combine(code, hashContents(resource));
+    else if (!getUnregisteredProperties(&op))
       code = llvm::hash_combine(code, op.hashProperties());
     for (NamedAttribute attribute : meaningOf(op))
       code =
@@ -140,6 +173,10 @@ private:
   }
 
   static bool equalProperties(Operation &a, Operation &b) {
+    // An op with a tensor has no other properties.
+    if (DenseResourceElementsAttr left = resourceOf(a), right = resourceOf(b);
+        left || right)
+      return haveSameContents(left, right);
     if (getUnregisteredProperties(&a) || getUnregisteredProperties(&b))
       return true; // among the attributes
     return a.getName().compareOpProperties(a.getPropertiesStorage(),

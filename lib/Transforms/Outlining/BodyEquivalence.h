@@ -10,12 +10,16 @@
 #define HTP_LIB_TRANSFORMS_OUTLINING_BODYEQUIVALENCE_H
 
 #include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
 
 namespace htp {
+
+/// Whether two tensors are equal, wherever their bytes are.
+bool haveSameContents(mlir::ElementsAttr one, mlir::ElementsAttr other);
 
 llvm::hash_code hashBody(mlir::Block &body, bool looseTypes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "SinkConstants.h"
+#include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -63,17 +64,6 @@ bool ConstantSinker::isCandidate(Value value) const {
   return type.getNumElements() * ((bits + 7) / 8) <= maxBytes;
 }
 
-/// The bytes of a tensor, wherever they are.
-static bool haveSameContents(ElementsAttr one, ElementsAttr other) {
-  if (one == other)
-    return true;
-  if (one.getShapedType() != other.getShapedType())
-    return false;
-  SmallVector<char> left, right;
-  auto a = getTensorBytes(one, left), b = getTensorBytes(other, right);
-  return a && b && *a == *b;
-}
-
 bool ConstantSinker::isPassedAlike(ArrayRef<func::CallOp> calls,
                                    unsigned argument) const {
   Value first = func::CallOp(calls.front()).getOperand(argument);
@@ -134,12 +124,24 @@ bool ConstantSinker::runsOften(BlockArgument argument) const {
          });
 }
 
+/// Whether all elements are one number. Nobody learned that: the scale of a
+/// norm that has none, say, which an exporter wrote.
+static bool isUniform(ElementsAttr contents) {
+  SmallVector<char> storage;
+  auto bytes = getTensorBytes(contents, storage);
+  size_t count = contents.getNumElements();
+  if (!bytes || bytes->empty() || bytes->size() % count)
+    return false;
+  size_t width = bytes->size() / count;
+  return bytes->drop_back(width) == bytes->drop_front(width);
+}
+
 /// Whether a tensor looks like what a module learns: many numbers that are no
 /// sizes, axes or bounds.
 static bool isLikeWeight(ElementsAttr contents) {
   constexpr int64_t kFew = 8; // the factors of a Resize are so many
   return isa<FloatType>(contents.getElementType()) &&
-         contents.getNumElements() > kFew;
+         contents.getNumElements() > kFew && !isUniform(contents);
 }
 
 /// A constant of the body's own: what made the original an initializer, and
