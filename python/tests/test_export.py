@@ -230,4 +230,4 @@ def test_a_failure_is_not_explained_by_the_one_before():
         except ExportFailed:
             raise RuntimeError("no such operator")  # noqa: B904
     except RuntimeError as chained:
-        assert summary(chained) == "no such operator"
+        assert summary(chained) == "RuntimeError: no such operator"
