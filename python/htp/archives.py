@@ -90,7 +90,8 @@ def _kind(path: Path) -> str:
     """What an archive holds, by the names of its records."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = [name.partition("/")[2] for name in archive.namelist()]
+            # In a folder of the archive's name, but PyTorch before 2.7 had programs without one.
+            names = [name.partition("/")[2] or name for name in archive.namelist()]
     except (OSError, zipfile.BadZipFile) as error:
         raise BadInput(
             f"{path}: expected a PyTorch archive (.pt or .pt2), which is a zip file ({error})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import importlib.util
 import os
 import re
@@ -19,6 +20,9 @@ from .onnxfile import is_mlir
 
 PACKAGE = Path(__file__).resolve().parent
 _Argument = str | os.PathLike[str]
+#: What Linux gives anybody, as long as they have few. A program that writes megabytes waits for its reader less
+#: often than with 64 KiB.
+_PIPE = 1 << 20
 
 
 def candidates(name: str) -> list[Path]:
@@ -99,6 +103,9 @@ class Running:
             raise MissingProgram(
                 f"{self.command[0]} does not start: {error.strerror}{_platform(error)}"
             ) from error
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self.process.stdout or -1, fcntl.F_SETPIPE_SZ, _PIPE)
 
     def wait(self, text: bytes | None = None) -> str:
         """Gives the program its input, if it has one; what it printed. Raises where it failed."""

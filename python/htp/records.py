@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import BadInput
 
 if TYPE_CHECKING:
     from .figures import ModuleCosts
     from .model import TaggedModel
+
+
+_Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,14 @@ class Module:
         return self._model
 
 
+def _filled(cls: type[_Record], **fields: Any) -> _Record:
+    """A record with all of its fields. Frozen dataclasses set theirs one by one, which of a large model is a good
+    part of the time of reading it."""
+    record = cls.__new__(cls)
+    record.__dict__.update(fields)
+    return record
+
+
 def node_from(name: str, entry: Mapping[str, Any]) -> Node:
     line = entry.get("source")
     source = f"{line['file']}:{line['line']}" if line else None
@@ -117,7 +128,8 @@ def node_from(name: str, entry: Mapping[str, Any]) -> Node:
             (),
             source=source,
         )
-    return Node(
+    return _filled(
+        Node,
         name=name,
         op_type=entry["op_type"],
         domain=entry["domain"],
@@ -135,10 +147,22 @@ def node_from(name: str, entry: Mapping[str, Any]) -> Node:
     )
 
 
+def _parameter_from(entry: Mapping[str, Any]) -> Parameter:
+    return _filled(
+        Parameter,
+        name=entry["name"],
+        kind=entry["kind"],
+        shape=tuple(entry["shape"]),
+        dtype=entry["dtype"],
+        tied=entry.get("tied"),
+    )
+
+
 def module_from(
     entry: Mapping[str, Any], children: tuple[str, ...], model: TaggedModel | None = None
 ) -> Module:
-    return Module(
+    return _filled(
+        Module,
         path=entry["path"],
         class_name=entry["class"],
         qualified=entry["qualified"],
@@ -147,10 +171,7 @@ def module_from(
         calls=entry["calls"],
         own_nodes=entry["nodes"],
         total_nodes=entry["total_nodes"],
-        parameters=tuple(
-            Parameter(p["name"], p["kind"], tuple(p["shape"]), p["dtype"], p.get("tied"))
-            for p in entry["parameters"]
-        ),
+        parameters=tuple([_parameter_from(each) for each in entry["parameters"]]),
         aliases=tuple(entry.get("aliases", ())),
         children=children,
         _model=model,

@@ -104,6 +104,13 @@ class _Names(dict[torch.nn.Module, str]):
             self.asked.append(module)
         return name
 
+    def __getitem__(self, module: torch.nn.Module) -> str:
+        """PyTorch before 2.7 asks so, after it has looked whether the module is in here."""
+        name = super().__getitem__(module)
+        if name:
+            self.asked.append(module)
+        return name
+
 
 # --- the graph -----------------------------------------------------------------------------------
 

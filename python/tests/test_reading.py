@@ -1,5 +1,6 @@
 """Tags are read without torch, transformers or onnx."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -141,3 +142,14 @@ def test_a_model_without_tags(tmp_path):
     onnx.save(onnx.helper.make_model(onnx.helper.make_graph([], "g", [value], [value])), file)
     with pytest.raises(htp.NotTagged, match="carries no tags: tag it with 'htp tag"):
         htp.load(file)
+
+
+def test_records_have_all_of_their_fields(model):
+    """They are filled at once, past the constructor."""
+    tagged = [node for node in model.nodes.values() if node.tag is not None]
+    modules = list(model.modules.values())
+    for record in (tagged[0], modules[-1], next(p for m in modules for p in m.parameters)):
+        assert set(vars(record)) == {field.name for field in dataclasses.fields(record)}
+        assert dataclasses.replace(record) == record and hash(record) is not None
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            record.name = "another"

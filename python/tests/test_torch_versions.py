@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import zipfile
 
 import pytest
 import torch
@@ -41,6 +42,29 @@ def test_torchscript_exporter(model, tmp_path, monkeypatch):
         n: v.tag for n, v in tagged.nodes.items()
     }
     assert public.path.read_bytes() == tagged.path.read_bytes()
+
+
+def test_modules_as_older_versions_ask_for_them(model, tmp_path, monkeypatch):
+    """PyTorch 2.6 asks its table of names whether it has a module, and then for its name."""
+    from htp import tracing
+
+    _, wanted = exported(model, tmp_path / "new", "torchscript")
+
+    class Asked(tracing._Names):
+        def get(self, module, default=None):
+            return self[module] if module in self else default
+
+    monkeypatch.setattr(tracing, "_Names", Asked)
+    _, found = exported(model, tmp_path / "old", "torchscript")
+    assert canonical(found) == canonical(wanted)
+
+
+def test_programs_as_older_versions_save_them(tmp_path):
+    """Before 2.7 the records of a .pt2 lay in no folder."""
+    for folder in ("", "m/"):
+        with zipfile.ZipFile(tmp_path / "m.pt2", "w") as archive:
+            archive.writestr(f"{folder}serialized_exported_program.json", "{}")
+        assert archives._kind(tmp_path / "m.pt2") == "export"
 
 
 def test_dynamo_exporter(tmp_path, monkeypatch):

@@ -8,10 +8,10 @@
 
 #include "HTP/Target/TaggedGraph.h"
 
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 
-#include <map>
 #include <optional>
 
 namespace htp {
@@ -20,15 +20,31 @@ namespace htp {
 struct NodeCosts {
   std::optional<int64_t> multiplyAdds;
   std::optional<int64_t> activationBytes; ///< of the values that it makes
-  std::vector<std::string> types;         ///< of these, such as f32[1,16,128]
+};
+
+/// A few numbers by name, in the order of the first of each. The names live as
+/// long as the figures that they are of.
+class NamedCounts {
+public:
+  int64_t &operator[](llvm::StringRef name) {
+    for (auto &[known, count] : all)
+      if (known == name)
+        return count;
+    return all.emplace_back(name, 0).second;
+  }
+  bool empty() const { return all.empty(); }
+  auto begin() const { return all.begin(); }
+  auto end() const { return all.end(); }
+
+private:
+  llvm::SmallVector<std::pair<llvm::StringRef, int64_t>, 1> all;
 };
 
 /// A module alone, and (total) with all modules below it. What several of them
 /// share counts once. Sums are over what is known; `unknown` says how many
 /// nodes below are not in them.
 struct ModuleCosts {
-  using Counts =
-      llvm::MapVector<std::string, int64_t, std::map<std::string, unsigned>>;
+  using Counts = NamedCounts;
 
   int64_t parameters = 0; ///< elements as PyTorch has them, without buffers
   int64_t totalParameters = 0;
@@ -58,7 +74,15 @@ public:
   std::vector<NodeCosts> nodes; ///< by their number in the graph
   /// What is not in the sums, and why.
   std::vector<std::string> notes;
+
+private:
+  friend class FiguresBuilder;
+  llvm::StringMap<char> names; ///< of element types
 };
+
+/// Of the values that a node makes, such as f32[1,16,128].
+std::vector<std::string> typesOf(const TaggedGraph &graph,
+                                 const TaggedGraph::Node &node);
 
 /// Writes them all. Format: docs/formats/op-figures.md.
 llvm::LogicalResult writeFigures(mlir::ModuleOp module, llvm::raw_ostream &os);

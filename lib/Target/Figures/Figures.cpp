@@ -47,7 +47,7 @@ private:
   void findKinds();
   template <typename Visit>
   void above(ArrayRef<ModuleId> modules, Visit visit) const;
-  Type typeOf(Value value, unsigned frame) const;
+  StringRef nameOf(Type element);
   NodeCosts costsOf(const TaggedGraph::Node &node) const;
   std::vector<ModuleId> readersOf(TaggedGraph::ValueRef ref) const;
 
@@ -57,11 +57,12 @@ private:
   /// How many nodes of each confidence every module has.
   std::vector<std::map<double, int64_t>> confidences;
   std::vector<Shared> shared;
+  llvm::DenseMap<Type, StringRef> elements;
 };
 } // namespace htp
 
 /// The type of a value where it is made; null where it is missing.
-Type FiguresBuilder::typeOf(Value value, unsigned frame) const {
+static Type madeType(const TaggedGraph &graph, Value value, unsigned frame) {
   TaggedGraph::ValueRef ref = graph.resolve({value, frame});
   bool there =
       isa<TensorType>(ref.value.getType()) || !graph.valueName(ref).empty();
@@ -88,18 +89,37 @@ static std::string textOf(Type type) {
   return text;
 }
 
+std::vector<std::string> htp::typesOf(const TaggedGraph &graph,
+                                      const TaggedGraph::Node &node) {
+  std::vector<std::string> types;
+  for (Value value : node.op->getResults())
+    if (Type type = madeType(graph, value, node.frame))
+      types.push_back(textOf(type));
+  return types;
+}
+
+/// The name of an element type, made once: "f32".
+StringRef FiguresBuilder::nameOf(Type element) {
+  StringRef &name = elements[element];
+  if (name.empty()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << element;
+    name = result.names.try_emplace(text).first->first();
+  }
+  return name;
+}
+
 NodeCosts FiguresBuilder::costsOf(const TaggedGraph::Node &node) const {
   Operator op{getOpType(node.op), getDomain(node.op), {}, {}, node.op};
   for (Value operand : node.op->getOperands())
-    op.inputs.push_back(typeOf(operand, node.frame));
+    op.inputs.push_back(madeType(graph, operand, node.frame));
   NodeCosts costs;
   Amount made = 0;
   for (Value value : node.op->getResults()) {
-    Type type = op.outputs.emplace_back(typeOf(value, node.frame));
+    Type type = op.outputs.emplace_back(madeType(graph, value, node.frame));
     if (!type)
       continue;
     made = made + bytesOf(type);
-    costs.types.push_back(textOf(type));
   }
   costs.activationBytes = made.known();
   costs.multiplyAdds = multiplyAdds(op);
@@ -125,7 +145,7 @@ void FiguresBuilder::addNodes() {
     else
       ++module.unknown["activation_bytes"];
     StringRef evidence = stringifyEvidence(node.tag.getEvidence());
-    ++module.evidence[evidence.empty() ? "none" : evidence.str()];
+    ++module.evidence[evidence.empty() ? "none" : evidence];
     ++confidences[node.module][node.tag.getConfidenceValue()];
   }
 }
@@ -180,9 +200,9 @@ void FiguresBuilder::addWeights() {
     std::vector<ModuleId> users = readersOf(ref);
     Type type = ref.value.getType();
     std::optional<int64_t> bytes = bytesOf(type);
-    std::string element;
+    StringRef element;
     if (auto tensor = dyn_cast<TensorType>(type))
-      llvm::raw_string_ostream(element) << tensor.getElementType();
+      element = nameOf(tensor.getElementType());
     auto add = [bytes, element](ModuleCosts &costs) {
       if (bytes)
         costs.totalWeightBytes[element] += *bytes;
@@ -303,41 +323,46 @@ static std::string nameBelow(const ModuleTree &tree, ModuleId above,
 /// Two modules are of a kind if class, operations, parameters and all below
 /// them are equal. What is below comes first.
 void FiguresBuilder::findKinds() {
-  std::vector<std::map<std::string, unsigned>> counts(tree.size());
+  std::vector<NamedCounts> counts(tree.size());
   for (const TaggedGraph::Node &node : graph.nodes())
     if (node.tag && !node.constant)
-      ++counts[node.module][getOpType(node.op).str()];
-  std::map<std::string, unsigned> known;
+      ++counts[node.module][getOpType(node.op)];
+  llvm::StringMap<unsigned> known;
   std::vector<unsigned> &kinds = result.kinds;
   kinds.resize(tree.size());
   for (ModuleId id : llvm::reverse(tree.ids())) {
     std::string key;
-    llvm::raw_string_ostream os(key);
-    // As JSON, in which no name can look like the end of another.
-    llvm::json::OStream parts(os);
-    parts.array([&] {
-      parts.value(validUTF8(tree[id].className));
-      parts.value(tree[id].calls);
-      for (auto &[type, count] : counts[id]) {
-        parts.value(validUTF8(type));
-        parts.value(count);
-      }
-      parts.value(nullptr);
-      for (const Parameter &parameter : tree[id].parameters)
-        parts.array([&] {
-          parts.value(validUTF8(parameter.name));
-          parts.value(parameter.buffer);
-          parts.value(validUTF8(parameter.dtype));
-          for (int64_t size : parameter.shape)
-            parts.value(size);
-        });
-      parts.value(nullptr);
-      for (ModuleId child : tree.children(id)) {
-        parts.value(validUTF8(nameBelow(tree, id, child)));
-        parts.value(kinds[child]);
-      }
-    });
-    parts.flush();
+    auto number = [&](int64_t value) {
+      key.append(reinterpret_cast<const char *>(&value), sizeof(value));
+    };
+    // With its length, so that no name can look like the end of another.
+    auto text = [&](StringRef value) {
+      number(value.size());
+      key += value;
+    };
+    text(tree[id].className);
+    number(tree[id].calls);
+    SmallVector<std::pair<StringRef, int64_t>> ops(counts[id].begin(),
+                                                   counts[id].end());
+    llvm::sort(ops);
+    number(ops.size());
+    for (auto &[type, count] : ops) {
+      text(type);
+      number(count);
+    }
+    number(tree[id].parameters.size());
+    for (const Parameter &parameter : tree[id].parameters) {
+      text(parameter.name);
+      number(parameter.buffer);
+      text(parameter.dtype);
+      number(parameter.shape.size());
+      for (int64_t size : parameter.shape)
+        number(size);
+    }
+    for (ModuleId child : tree.children(id)) {
+      text(nameBelow(tree, id, child));
+      number(kinds[child]);
+    }
     kinds[id] = known.try_emplace(key, known.size()).first->second;
   }
 }
@@ -401,7 +426,8 @@ void Figures::writeModule(ModuleId id, bool whole,
   json.attribute("kind", kinds[id]);
 }
 
-static void writeNode(const NodeCosts &costs, llvm::json::OStream &json) {
+static void writeNode(const NodeCosts &costs, ArrayRef<std::string> types,
+                      llvm::json::OStream &json) {
   auto amount = [&](StringRef key, std::optional<int64_t> known) {
     json.attributeBegin(key);
     known ? json.value(*known) : json.value(nullptr);
@@ -410,7 +436,7 @@ static void writeNode(const NodeCosts &costs, llvm::json::OStream &json) {
   amount("multiply_adds", costs.multiplyAdds);
   amount("activation_bytes", costs.activationBytes);
   json.attributeArray("types", [&] {
-    for (const std::string &type : costs.types)
+    for (const std::string &type : types)
       json.value(type);
   });
 }
@@ -435,8 +461,9 @@ LogicalResult htp::writeFigures(mlir::ModuleOp module, raw_ostream &os) {
     json.attributeObject("nodes", [&] {
       for (auto [id, node] : llvm::enumerate((*graph)->nodes()))
         if (!node.constant)
-          json.attributeObject(
-              node.name, [&, id = id] { writeNode(figures.nodes[id], json); });
+          json.attributeObject(node.name, [&, id = id, &node = node] {
+            writeNode(figures.nodes[id], typesOf(**graph, node), json);
+          });
     });
   });
   json.flush();

@@ -141,7 +141,7 @@ void DocumentWriter::writeNodes() {
     column("activation_bytes",
            [&](NodeId id) { amount(figures.nodes[id].activationBytes); });
     column("types", [&](NodeId id) {
-      json.value(types(llvm::join(figures.nodes[id].types, ", ")));
+      json.value(types(llvm::join(typesOf(graph, node(id)), ", ")));
     });
     column("source", [&](NodeId id) {
       std::optional<SourceLine> line = sourceOf(node(id).op);
