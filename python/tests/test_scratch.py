@@ -8,8 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from htp.scratch import Scratch
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "python")}
 
 HOLD = """
 import sys, time
@@ -24,7 +27,10 @@ time.sleep(60)
 
 def holder(folder: Path) -> subprocess.Popen:
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(folder)],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout and process.stdout.readline() == "made\n"
     return process
@@ -66,7 +72,7 @@ def test_a_command_that_is_asked_to_end_leaves_nothing(tmp_path, kind):
     process = subprocess.Popen(
         [sys.executable, "-m", "htp", "export", "slow.py:build", "-o", "out.onnx"],
         cwd=tmp_path,
-        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=ENVIRONMENT | {"TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
         stderr=subprocess.PIPE,
         text=True,
     )
