@@ -76,20 +76,26 @@ private:
 
 } // namespace
 
-/// A size comes from the program's own where the first of its chain does,
-/// unless the program took that one before anybody had asked for it.
+/// A size comes from the program's own where the first of its chain does. Where
+/// the program took that one before anybody had asked for it, it is what the
+/// program made of it in a module that is its own.
 void ReaderRules::findTaken() {
   taken.resize(observations.size());
+  std::vector<bool> ahead(observations.size());
   for (Index n = 0; n < observations.size(); ++n) {
     bool isFirst = true;
     for (Index p : observations.prev[n])
       if (observations.list[p].size) {
         isFirst = false;
         taken[n] = taken[n] || taken[p];
+        ahead[n] = ahead[n] || ahead[p];
       }
+    const bool isProgram = emits(placed[n], n) == Emits::Main;
+    const bool unplaced = states.list[placed[n]].unplaced;
     if (isFirst)
-      taken[n] = emits(placed[n], n) == Emits::Main &&
-                 !states.list[placed[n]].unplaced;
+      ahead[n] = isProgram && unplaced;
+    if (isFirst || ahead[n])
+      taken[n] = taken[n] || (isProgram && !unplaced);
   }
 }
 

@@ -320,6 +320,28 @@ TEST(AlignmentRules, TakenSizesStay) {
             (std::vector<int32_t>{1, 1, 1, 1, 1, 3, 3, 3, 4, 4, 4}));
 }
 
+/// What a module makes of such a size is its own, whoever reads it.
+TEST(AlignmentRules, WhatIsMadeOfASizeTakenAheadStays) {
+  // 0: root, 1: who computes with the size, 2 and 3: who reads the result.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t size = model.step("aten::sym_size", 0, {model.traceInput()});
+  model.program.steps.back().unplaced = true;
+  int32_t s = model.node("Shape", {model.input()}, ElementKind::Integer);
+  s = model.node("Squeeze", {s}, ElementKind::Integer);
+  size = model.step("aten::neg", 1, {size});
+  s = model.node("Neg", {s}, ElementKind::Integer);
+  for (int i = 0; i < 2; ++i) {
+    t = model.step("aten::linear", 2 + i, {t}, model.parameter(60 + i));
+    t = model.step("aten::view", 2 + i, {t, size});
+    x = model.node("MatMul", {x, model.constant(60 + i)});
+    x = model.node("Reshape", {x, s});
+  }
+  model.program.outputs.push_back(t);
+  model.graph.outputs.push_back(x);
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}, {0}})[2], 1);
+}
+
 /// Sizes that the program takes of its inputs before it begins, as torch.export
 /// writes them, are for whoever reads them.
 TEST(AlignmentRules, SizesTakenAheadGoWithTheirReaders) {
