@@ -71,7 +71,8 @@ public:
 
 private:
   LogicalResult importMainGraph();
-  LogicalResult importFunction(const FunctionProto &proto);
+  LogicalResult importFunction(const FunctionProto &proto,
+                               SymbolTable &symbols);
   LogicalResult verifyModule();
 
   std::shared_ptr<ModelFile> file;
@@ -104,7 +105,8 @@ LogicalResult ModelImporter::importMainGraph() {
   return success();
 }
 
-LogicalResult ModelImporter::importFunction(const FunctionProto &proto) {
+LogicalResult ModelImporter::importFunction(const FunctionProto &proto,
+                                            SymbolTable &symbols) {
   Region body;
   GraphInfo info;
   SmallVector<Value> results;
@@ -122,7 +124,7 @@ LogicalResult ModelImporter::importFunction(const FunctionProto &proto) {
   auto function =
       makeFunction(UnknownLoc::get(context), name, body, info, results);
   function.setPrivate();
-  SymbolTable(*module).insert(function);
+  symbols.insert(function);
   return success();
 }
 
@@ -170,8 +172,9 @@ OwningOpRef<ModuleOp> ModelImporter::import() {
   htp::onnx::EntryPointOp::create(
       builder, builder.getUnknownLoc(),
       FlatSymbolRefAttr::get(context, "main_graph"));
+  SymbolTable symbols(*module);
   for (const FunctionProto &function : model.functions())
-    if (failed(importFunction(function)))
+    if (failed(importFunction(function, symbols)))
       return {};
   if (options.metadata)
     options.metadata->finish(*module, loc);
