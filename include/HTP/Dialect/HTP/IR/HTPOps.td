@@ -36,7 +36,9 @@ def HTP_DtypeType : TypeDef<HTP_Dialect, "Dtype"> {
   let mnemonic = "dtype";
   let summary = "An element type of PyTorch without a counterpart in MLIR";
   let description = [{
-    The element type of a parameter, as PyTorch spells it, where MLIR has no such type. It keeps the shape from being lost: `tensor<4x4x!htp.dtype<"qint8">>`.
+    The element type of a parameter, as PyTorch spells it, where MLIR has no
+    such type. It keeps the shape from being lost:
+    `tensor<4x4x!htp.dtype<"qint8">>`.
   }];
   let parameters = (ins StringRefParameter<"as PyTorch spells it">:$name);
   let assemblyFormat = "`<` $name `>`";
@@ -259,7 +261,10 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
     [IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock, Symbol, SymbolTable]> {
   let summary = "The module tree of a model";
   let description = [{
-    The operation itself is the root module, named after its class. It contains every other module, parents first, named by its path. A module whose `forward` never ran may be missing; its children then belong to the nearest ancestor that is present.
+    The operation itself is the root module, named after its class. It contains
+    every other module, parents first, named by its path. A module whose
+    `forward` never ran may be missing; its children then belong to the nearest
+    ancestor that is present.
 
     ```mlir
     htp.hierarchy @BertModel : "transformers.models.bert.modeling_bert.BertModel" {
@@ -284,7 +289,10 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
 def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
   let summary = "One module of the tree";
   let description = [{
-    The symbol is the module's path. `torch_nn` means that torch.nn defines the class, `calls` is how often `forward` ran, `aliases` lists further paths of the same module object, and `parameters` its parameters and buffers, each a `#htp.parameter`. An unknown class is `""`.
+    The symbol is the module's path. `torch_nn` means that torch.nn defines the
+    class, `calls` is how often `forward` ran, `aliases` lists further paths of
+    the same module object, and `parameters` its parameters and buffers, each a
+    `#htp.parameter`. An unknown class is `""`.
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
@@ -307,7 +315,9 @@ def HTP_RegionOp : HTP_Op<"region",
      SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "The operations of one call of a module";
   let description = [{
-    `--htp-outline=form=region` wraps the operations of a module in one, for compilers that outline later or only need the boundary. The body may use outside values directly; its results are the values that are used outside.
+    `--htp-outline=form=region` wraps the operations of a module in one, for
+    compilers that outline later or only need the boundary. The body may use
+    outside values directly; its results are the values that are used outside.
 
     ```mlir
     %0 = htp.region "encoder.layer.0" : tensor<4xf32> {

@@ -17,7 +17,9 @@ def HTP_MatchModuleOp : TransformDialectOp<"htp.match_module",
   let cppNamespace = "::htp::transform";
   let summary = "The ops of modules, by path or class";
   let description = [{
-    Returns all ops inside `root` that belong to a module that `path` and `class` name, or to one of its submodules, in program order. `ops`, if given, keeps only ops with these names.
+    Returns all ops inside `root` that belong to a module that `path` and
+    `class` name, or to one of its submodules, in program order. `ops`, if
+    given, keeps only ops with these names.
 
     `path` is a path (`encoder.layer.0`), a tag (`/BertModel/BertEncoder`) or a
     pattern of paths, in which `*` stays within a component and `**` does not.
