@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Schedules the ops of one nesting level at a time, emits groups as units, and
+// splits a group when no unit can be emitted as a whole. See Partition.h.
 
 #include "HTP/Partition/Partition.h"
 
@@ -40,20 +43,20 @@ namespace {
 
 constexpr unsigned kNone = ~0u;
 
-/// How many groups a deadlock looks at before it splits the first, and how far
-/// back an explanation looks: bounds that keep odd graphs linear.
+/// Bounds that keep pathological graphs linear: how many groups are tried when
+/// one must be split, and how many ops the search for an explanation visits.
 constexpr unsigned kMaxCandidates = 32;
 constexpr unsigned kMaxVisited = 4096;
 
-/// Which child of a group another group lies in, in logarithmic time: climbing
-/// would take the depth of the tree, for each op on each level.
+/// Finds the child of a group that contains another group, in logarithmic time.
+/// Walking up would cost the depth of the tree, per op and level.
 class ChildSearch {
 public:
   explicit ChildSearch(const GroupTree &groups)
       : first(groups.size()), end(groups.size()), childBegin(groups.size() + 1),
         children(groups.size()) {
-    // Parents come before their children, so that one pass up gives the sizes
-    // of subtrees, and one pass down the numbers of a walk through the tree.
+    // Parents come before children, so a backward pass computes subtree sizes,
+    // and a forward pass assigns preorder numbers.
     std::vector<unsigned> sizes(groups.size(), 1);
     for (unsigned group = groups.size() - 1; group > 0; --group) {
       sizes[groups.parent[group]] += sizes[group];
@@ -68,11 +71,11 @@ public:
       children[next[parent]++] = group;
       first[group] = end[parent];
       end[parent] += sizes[group];
-      end[group] = first[group] + 1; // grows as its children are met
+      end[group] = first[group] + 1; // grows as its children are visited
     }
   }
 
-  /// The child of `parent` that `group` is or lies in, or kNone.
+  /// The child of `parent` that is or contains `group`, or kNone.
   unsigned towards(unsigned parent, unsigned group) const {
     if (first[group] <= first[parent] || first[group] >= end[parent])
       return kNone;
@@ -84,12 +87,12 @@ public:
   }
 
 private:
-  std::vector<unsigned> first, end; ///< numbers of a group and what is in it
+  std::vector<unsigned> first, end; ///< preorder range of a group's subtree
   std::vector<unsigned> childBegin, children;
 };
 
-/// Cuts one part after the other, parents first. The vectors by op and by group
-/// are allocated once; each level initializes what it uses.
+/// Cuts one part after the other, parents first. Vectors indexed by op or group
+/// are allocated once, and each level initializes the entries it uses.
 class Partitioner {
 public:
   Partitioner(const Dataflow &graph, const GroupTree &groups,
@@ -103,30 +106,31 @@ public:
     result.parts.emplace_back();
     for (unsigned op = 0; op < graph.size(); ++op)
       result.parts[0].members.push_back(op);
-    // Parts are appended as they are found.
+    // cutLevel appends nested parts, which are then cut in turn.
     for (current = 0; current < result.parts.size(); ++current)
       cutLevel();
     return std::move(result);
   }
 
 private:
-  /// A child group while its parent is cut.
+  /// The state of a child group while its parent is being cut.
   struct ChildState {
     std::vector<unsigned> members; ///< not yet emitted ones, sorted
-    std::vector<unsigned> ready;   ///< members that wait for nothing
-    unsigned waiting = 0;          ///< edges into it from what is not emitted
-    unsigned parts = 0;            ///< emitted so far
+    std::vector<unsigned> ready;   ///< members with all inputs available
+    unsigned waiting = 0;          ///< edges into it from unemitted ops
+    unsigned parts = 0;            ///< number of parts emitted so far
     unsigned lastEnd = 0;          ///< when the last part was emitted
     std::optional<Split> split;
   };
-  /// What can be emitted as a whole, by the position of its first op.
+  /// A unit that can be emitted as a whole, ordered by its first op.
   using Unit = std::pair<unsigned /*position*/, unsigned /*group or kNone*/>;
 
   bool inLevel(unsigned op) const { return owner[op] == current; }
   bool isPinned(unsigned op) const {
     return graph.role(op) == OpRole::Pinned || graph.role(op) == OpRole::Weight;
   }
-  /// The one child that all users of `op` belong to by `childOf`, or kNone.
+  /// The single child, according to `childOf`, that all users of `op` belong
+  /// to, or kNone.
   template <typename Fn> unsigned commonUser(unsigned op, Fn childOf) const;
 
   void cutLevel();
@@ -151,9 +155,9 @@ private:
   Partition result;
 
   // By op.
-  std::vector<unsigned> groupOf; ///< changes as ops are pulled inside
-  std::vector<unsigned> owner;   ///< the part that holds it
-  std::vector<unsigned> child;   ///< the child of `current` it is in, or kNone
+  std::vector<unsigned> groupOf; ///< updated as ops are pulled inside
+  std::vector<unsigned> owner;   ///< the innermost part so far
+  std::vector<unsigned> child;   ///< its child group of `current`, or kNone
   std::vector<unsigned> waiting, emittedAt;
   // By group.
   std::vector<ChildState> state;
@@ -184,7 +188,8 @@ void Partitioner::assignChildren() {
     child[op] = isPinned(op) ? kNone : search.towards(parent, groupOf[op]);
 }
 
-/// Whether the child of `op` reads it, and a child of the same kind does.
+/// Whether `op` is read both by its own child and by another child of the same
+/// kind.
 bool Partitioner::sharedWithKin(unsigned op) const {
   bool own = false, kin = false;
   for (unsigned user : graph.users(op)) {
@@ -198,8 +203,8 @@ bool Partitioner::sharedWithKin(unsigned op) const {
 }
 
 void Partitioner::hoistShared() {
-  // Forward: ops that need nothing of their child. Backward: those of them that
-  // its kin read, and what these read.
+  // Forward: find ops that need nothing from their child. Backward: hoist those
+  // that children of the same kind read, and their inputs.
   ArrayRef<unsigned> members = result.parts[current].members;
   DenseSet<unsigned> free, hoisted;
   for (unsigned op : members)
@@ -226,9 +231,9 @@ void Partitioner::hoistShared() {
 }
 
 void Partitioner::pullInside() {
-  // Backward: ops that lead only into one child. Forward: those of them that
-  // also come from it lie between its ops; where nothing comes from the child
-  // an op only prepares an input, and stays outside.
+  // Backward: find ops that lead only into one child. Forward: those that also
+  // read from it lie between its ops and are pulled in. Others merely prepare
+  // an input and stay outside.
   ArrayRef<unsigned> members = result.parts[current].members;
   DenseMap<unsigned, unsigned> leadsInto;
   for (unsigned op : reverse(members)) {
@@ -333,7 +338,7 @@ void Partitioner::emitPart(unsigned group, std::vector<unsigned> members) {
   unsigned numOps = count_if(
       members, [&](unsigned op) { return graph.role(op) != OpRole::Constant; });
   unsigned index = result.parts.size();
-  // `emit` looks at owners: they change when the level is done.
+  // `emit` checks owners, so these change only when the level is done.
   for (unsigned op : members)
     emit(op);
   unit.lastEnd = clock;
@@ -355,7 +360,7 @@ void Partitioner::emitWhole(unsigned group) {
   ChildState &unit = state[group];
   startable.erase({unit.members.front(), group});
   std::vector<unsigned> members = std::move(unit.members);
-  // `emit` reads the first member, where a member becomes ready on the way.
+  // `emit` reads the first member if another one becomes ready meanwhile.
   unit.members = {members.front()};
   emitPart(group, std::move(members));
   startable.erase({unit.members.front(), group});
@@ -363,7 +368,7 @@ void Partitioner::emitWhole(unsigned group) {
   unit.ready.clear();
 }
 
-/// The ops of a waiting child that can be emitted before anything else is.
+/// The ops of a waiting child that can be emitted right now.
 std::vector<unsigned> Partitioner::prefix(unsigned group) const {
   std::vector<unsigned> ops(state[group].ready);
   DenseMap<unsigned, unsigned> stillWaiting;
@@ -397,8 +402,8 @@ bool Partitioner::unlocksOther(unsigned group, ArrayRef<unsigned> ops) const {
 }
 
 void Partitioner::breakDeadlock() {
-  // Splitting a child that nobody waits for would help nobody: look for one
-  // whose first ops let another unit go ahead.
+  // Splitting helps only if another unit waits for the child: look for one
+  // whose first ops unblock another unit.
   assert(!startable.empty() && "a cycle in the dataflow");
   unsigned chosen = startable.begin()->second;
   std::vector<unsigned> ops;
@@ -422,12 +427,12 @@ void Partitioner::breakDeadlock() {
   split.members = std::move(rest);
   split.ready.clear();
   emitPart(chosen, std::move(ops));
-  // Members that became ready on the way were all part of the prefix.
+  // Members that became ready meanwhile were all part of the prefix.
   startable.erase({split.members.front(), chosen});
   split.ready.clear();
 }
 
-/// How the dataflow got from the first part of `group` back to its second.
+/// Finds how dataflow gets from the first part of `group` to its second.
 Split Partitioner::explain(unsigned group, ArrayRef<unsigned> members) const {
   const unsigned since = state[group].lastEnd;
   auto between = [&](unsigned op) {

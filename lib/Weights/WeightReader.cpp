@@ -111,7 +111,7 @@ static void castAll(const char *bytes, MutableArrayRef<float> values) {
   convertAll<T>(bytes, values, [](T element) { return float(element); });
 }
 
-/// The element of `bits` bits that begins at a bit, in little-endian order.
+/// Extracts `bits` bits starting at bit `begin`, in little-endian order.
 static unsigned bitsAt(const char *bytes, int64_t begin, unsigned bits) {
   unsigned value = 0;
   for (unsigned have = 0; have < bits;) {
@@ -204,7 +204,7 @@ private:
   StoredTensor tensor;
 };
 
-/// An element of a tensor is at (outer, index along the axis, inner).
+/// Reads a quantized tensor, viewed as (outer, axis, inner).
 class DequantizedReader : public WeightReader {
 public:
   DequantizedReader(StoredTensor stored, std::vector<float> scales,
@@ -221,7 +221,7 @@ public:
     tensor.read(begin, values);
     if (scales.size() == 1)
       return scale(values, 0);
-    // Elements with the same scale come in runs.
+    // Decode runs of elements with the same scale.
     for (size_t at = 0; at < values.size();) {
       int64_t element = begin + at, in = element % inner,
               index = element / inner % along;
@@ -291,7 +291,7 @@ std::unique_ptr<WeightReader> WeightReader::plain(StoredTensor tensor) {
   return std::make_unique<PlainReader>(std::move(tensor));
 }
 
-/// No reader, and the reason.
+/// Returns no reader and stores the reason.
 template <typename... Parts>
 static std::nullptr_t refuse(std::string *why, const char *format,
                              Parts &&...parts) {
@@ -304,7 +304,7 @@ static std::string textOf(ArrayRef<int64_t> shape) {
   return llvm::formatv("{0:$[ x ]}", llvm::iterator_range(shape)).str();
 }
 
-/// The shape that scales have, of one for each block along an axis.
+/// The shape of scales with one element for each block along an axis.
 static llvm::SmallVector<int64_t, 4>
 shapeOfBlocks(ArrayRef<int64_t> shape, int64_t axis, int64_t block) {
   llvm::SmallVector<int64_t, 4> blocks(shape);
@@ -347,7 +347,7 @@ WeightReader::dequantized(StoredTensor tensor, StoredTensor scales,
       zeroPoints ? allOf(*zeroPoints) : std::vector<float>(), axis, block);
 }
 
-/// Zero points are packed as the data is, each row in whole bytes; or they are
+/// Zero points are packed like the data, with rows padded to whole bytes, or
 /// stored in the type of the scales.
 static std::optional<std::vector<float>>
 zeroPointsOf(const WeightReader::Packing &packing, int64_t blocks,
@@ -377,8 +377,8 @@ zeroPointsOf(const WeightReader::Packing &packing, int64_t blocks,
 std::unique_ptr<WeightReader>
 WeightReader::packed(Packing packing, StoredTensor data, StoredTensor scales,
                      std::optional<StoredTensor> zeroPoints, std::string *why) {
-  constexpr int64_t kMost = int64_t(1) << 40; // of any size, so that products
-                                              // of them are numbers
+  constexpr int64_t kMost = int64_t(1)
+                            << 40; // so that products do not overflow
   auto isSize = [](int64_t size) { return size > 0 && size <= kMost; };
   if (!isSize(packing.rows) || !isSize(packing.columns))
     return refuse(why, "weights of {0} x {1} elements", packing.rows,
