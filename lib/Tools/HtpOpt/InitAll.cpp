@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers everything that HTP offers with htp-opt: dialects, passes, side
+// outputs and final steps.
 
 #include "HTP/Tools/HtpOpt/InitAll.h"
 
@@ -19,8 +22,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 
-/// The page of a copy of the module, whose sizes are inferred first: a report
-/// must change nothing.
+/// Writes the page for a copy of the module with inferred sizes, as a report
+/// must not change the module.
 static mlir::LogicalResult writeReport(mlir::ModuleOp module,
                                        llvm::StringRef file,
                                        llvm::raw_ostream &os) {
@@ -32,7 +35,7 @@ static mlir::LogicalResult writeReport(mlir::ModuleOp module,
   return htp::writePage(*copy, file, os);
 }
 
-/// One call for each format that can be written beside the model.
+/// Registers the formats that can be written in addition to the model.
 static void registerSideOutputs() {
   enum class Modules { Own, All };
   static llvm::cl::opt<Modules> modules(
