@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-align-reference: see Passes.td. A tagged graph is a program whose
-// steps are its nodes.
+// --htp-align-reference: see Passes.td. Converts the tagged reference to a
+// program whose steps are its nodes, and aligns the model with that.
 
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -33,7 +33,7 @@ public:
   Program program;
   unsigned numTagged = 0;
 
-  /// Sketches of all its constants, in both orientations.
+  /// Sketches of all constants, in both orientations.
   SketchMatches makeSketches() const;
 
 private:
@@ -113,7 +113,8 @@ SketchMatches ReferenceProgram::makeSketches() const {
   return SketchMatches(std::move(index));
 }
 
-/// Only tensors that have as many elements as some tensor of the model.
+/// The element counts of the model's tensors. Tensors of the reference with
+/// other counts need not be read.
 static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   DenseSet<int64_t> sizes;
   module->walk([&](Operation *op) {
@@ -123,7 +124,8 @@ static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   return sizes;
 }
 
-/// What names alone had suggested may not be modules of the reference.
+/// Drops users and contexts that are not modules of the reference: before,
+/// these were guessed from names alone.
 static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
   auto isUnknown = [&](Attribute path) {
     auto text = dyn_cast<StringAttr>(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-align-trace: see Passes.td. The work is done in lib/Alignment; here
-// the model becomes a graph, and the answers become tags.
+// --htp-align-trace: see Passes.td. lib/Alignment does the work; here the model
+// is converted to its input, and its answers to tags.
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Trace/TraceProgram.h"
@@ -20,7 +20,8 @@ using namespace htp;
 
 namespace {
 
-/// What --htp-attach-hierarchy found, by names too.
+/// Takes over the counts of --htp-attach-hierarchy, which also matches
+/// parameters by name.
 static void setParameters(AlignedTags &tags, mlir::ModuleOp module) {
   HierarchyOp hierarchy = findHierarchy(module);
   auto counts = hierarchy

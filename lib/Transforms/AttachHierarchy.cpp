@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-attach-hierarchy: the module tree, and what each op says itself about
-// the module that made it.
+// --htp-attach-hierarchy: attaches the module tree, and tags ops by their own
+// evidence of the module that made them.
 //
 //   "onnx.MatMul"(%x, %w) {onnx_node_name = "/encoder/fc/MatMul"}
 //
-// becomes, where the tree has a module `encoder.fc`,
+// becomes, if the tree has a module `encoder.fc`,
 //
 //   "onnx.MatMul"(%x, %w) {htp.tag = #htp.tag<"encoder.fc", evidence = "name",
 //   …>, …}
@@ -37,12 +37,11 @@ namespace htp {
 using namespace mlir;
 using namespace htp;
 
-/// A parameter that equals so many others that any of these modules may read it
-/// has no list of them: of a model that was not trained there would be
-/// thousands of such lists.
+/// A parameter with more possible readers than this gets no list of them: equal
+/// parameters of an untrained model would get thousands of long lists.
 static constexpr size_t kMostPossible = 64;
 
-/// What `from=` names; nothing for `auto`, an error for what it cannot be.
+/// Parses the option `from`: nothing for `auto`, an error for an invalid value.
 static FailureOr<std::optional<HierarchySource>>
 parseSource(StringRef text, bool hasTrace, Location loc) {
   if (text == "auto")
@@ -64,8 +63,8 @@ parseSource(StringRef text, bool hasTrace, Location loc) {
   return source;
 }
 
-/// The scope of the nearest op around `op` that has one. An outlined function
-/// is that of its module, whose path is empty inside of it.
+/// The scope of the nearest enclosing op that has one. An outlined function
+/// stands for its module, whose relative path is empty.
 static std::optional<Scope> scopeAround(Operation *op) {
   for (Operation *outer = op->getParentOp(); outer;
        outer = outer->getParentOp()) {
@@ -78,7 +77,7 @@ static std::optional<Scope> scopeAround(Operation *op) {
   return std::nullopt;
 }
 
-/// The point of view of the function that `op` lies in.
+/// The frame (relative or absolute paths) of the function around `op`.
 static ModuleFrame frameAround(Operation *op) {
   auto function = op->getParentOfType<FunctionOpInterface>();
   auto outlined = function ? function->getAttrOfType<StringAttr>(kModuleAttr)
@@ -86,13 +85,13 @@ static ModuleFrame frameAround(Operation *op) {
   return ModuleFrame(outlined ? outlined.getValue() : StringRef());
 }
 
-/// The tag that the scopes of `op`'s location make, or null. Where there are
-/// several it belongs to what their modules share.
+/// The tag implied by the scopes in `op`'s location, or null. Several scopes
+/// give their lowest common ancestor.
 static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
   SmallVector<Scope, 1> scopes = findScopes(op->getLoc());
   MLIRContext *context = op->getContext();
   if (scopes.empty()) {
-    // Lowerings build bodies, of loops say, without a location.
+    // Lowerings create bodies (of loops, for example) without locations.
     std::optional<Scope> around = scopeAround(op);
     if (!around)
       return {};
@@ -122,7 +121,7 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
                       "made of ops of several modules", contexts);
 }
 
-/// A trace knows the ops of the model, not those of its layers' functions.
+/// Fails for an outlined model: a trace describes the ops of the flat model.
 static LogicalResult requireInlined(mlir::ModuleOp module) {
   auto functions = module.getOps<FunctionOpInterface>();
   size_t outlined = llvm::count_if(functions, [](FunctionOpInterface function) {
@@ -136,12 +135,12 @@ static LogicalResult requireInlined(mlir::ModuleOp module) {
             "--htp-inline first to tag it by a trace";
 }
 
-/// Whether a user decided on the tag.
+/// Whether the tag was given by a user.
 static bool isGiven(TagAttr tag) {
   return tag && tag.getEvidence() == Evidence::Override;
 }
 
-/// Forgets what an earlier run said of parameters.
+/// Removes what an earlier run recorded about parameters.
 static void dropParameters(mlir::ModuleOp module) {
   module->walk([](Operation *op) {
     if (isInitializer(op)) {
@@ -202,8 +201,8 @@ void AttachHierarchy::runOnOperation() {
   if (*source == HierarchySource::Locations) {
     toIR(*tree, module);
     attachFromLocations(*tree);
-    // Constants by their contents, and where a location names the parameter, by
-    // that.
+    // Match constants by contents, and by the parameter's name in the location
+    // if any.
     PathAttrs paths(*tree, &getContext());
     if (isPlain)
       attachParameters(paths, ParameterValues(module, *tree, nullptr));
@@ -226,7 +225,8 @@ void AttachHierarchy::runOnOperation() {
   markAnalysesPreserved<HierarchyAnalysis, SketchAnalysis>();
 }
 
-/// The trace's tree or the one that is found; null after an error.
+/// The tree of the trace or of the first source that has one; null after an
+/// error.
 std::shared_ptr<const ModuleTree>
 AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
                             std::optional<HierarchySource> source) {
@@ -234,7 +234,7 @@ AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
   if (known && (!source || source == HierarchySource::Trace))
     return {known, &known->tree};
   SmallVector<HierarchySource> tried;
-  // The tree in the IR knows classes, which locations do not.
+  // Prefer the tree in the IR, as it has classes, which locations lack.
   if (!source || source == HierarchySource::Locations)
     tried.push_back(HierarchySource::Hierarchy);
   if (source)
@@ -257,7 +257,7 @@ void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
     ++numNodes;
     TagAttr before = getTag(op);
     TagAttr tag = before ? before : tagFromLocation(op, tree);
-    // The location stays as it is: it says more than one scope can.
+    // Keep the location: it may hold more than one scope.
     if (tag && !before)
       op->setAttr(kTagAttr, tag);
     numTagged += static_cast<bool>(tag);
@@ -275,7 +275,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
   forEachRootedNode(module, [&](Operation *op) {
     ++nodes;
     TagAttr before = getTag(op);
-    // The user's word stands, whatever else becomes known.
+    // A user's decision stands, whatever the evidence.
     if (isGiven(before) && tree.contains(before.getPath())) {
       ++tagged;
       tagger.setTag(op, withKnownContexts(before, tree), evidence.sources(op));
@@ -283,7 +283,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     }
     if (isGiven(before) && lost++ == 0)
       firstLost = before.getPathAttr();
-    // With a trace a tag of an earlier run is no evidence.
+    // With a trace, tags of an earlier run do not count.
     TagAttr tag = known ? TagAttr() : before;
     if (!tag || !tree.contains(tag.getPath()))
       tag = evidence.tag(op, paths, tags);
@@ -311,8 +311,8 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     noteFit(evidence.getParameters());
 }
 
-/// The modules that may read a parameter; none where the tags of nodes that do
-/// say it better.
+/// The modules that may read a parameter; null if the tags of its readers are
+/// more precise.
 static ArrayAttr possibleReaders(Value value, const ParameterValue &parameter,
                                  PathAttrs &paths) {
   if (llvm::any_of(value.getUsers(), getTag) ||
@@ -350,7 +350,7 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
     attrs.store();
 }
 
-/// For --htp-align-trace, which judges whether the trace is of this model.
+/// Records counts for --htp-align-trace, which judges how well the trace fits.
 void AttachHierarchy::noteFit(const ParameterValues &parameters) {
   numParameters += parameters.matched();
   findHierarchy(getOperation())

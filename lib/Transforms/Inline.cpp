@@ -7,8 +7,8 @@
 //   %0 = "d.mul"(%x, %w) {htp.tag = #htp.tag<"layer.0">}
 //   %1 = "d.relu"(%0) {htp.tag = #htp.tag<"layer.0">}
 //
-// Calls are inlined from the outermost to the innermost: what a call remembers
-// of its body includes what the calls in it remember of theirs.
+// Calls are inlined from the outermost to the innermost, as the record of a
+// call includes the records of the calls in its body.
 
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -47,11 +47,11 @@ private:
   void place(Block &body, DenseI64ArrayAttr order);
 
   llvm::MapVector<StringRef, func::FuncOp> outlined;
-  /// The constants of the flat block of which functions have copies, and the
-  /// first number that none of them has.
+  /// The constants of the flat block that functions have copies of, by number,
+  /// and the next free number.
   llvm::DenseMap<int64_t, Operation *> constants;
   int64_t nextConstant = 0;
-  /// Where inlined ops were in the flat block.
+  /// The positions of inlined ops in the flat block.
   llvm::DenseMap<Operation *, int64_t> places;
 };
 
@@ -74,8 +74,8 @@ void Inline::runOnOperation() {
     entry.second.erase();
 }
 
-/// A model, and its functions that call outlined ones, import the domains of
-/// these, which go with them.
+/// Removes opset imports of the domains of outlined functions, as these
+/// functions are gone.
 void Inline::dropDomains() {
   llvm::DenseSet<Attribute> domains;
   for (auto &entry : outlined)
@@ -94,7 +94,7 @@ void Inline::dropDomains() {
     from->setAttr("onnx.opset_import", ArrayAttr::get(&getContext(), kept));
   };
   drop(getOperation());
-  // A file that imported nothing else did not say what it imports.
+  // If nothing else is imported, the file had no imports.
   if (auto left = getOperation()->getAttrOfType<ArrayAttr>("onnx.opset_import");
       left && left.empty() && !domains.empty()) {
     getOperation()->removeAttr("onnx.opset_import");
@@ -121,7 +121,7 @@ void Inline::inlineBlock(Block &block) {
       nextConstant = std::max(nextConstant, number.getInt() + 1);
       op.removeAttr(kConstantAttr);
     }
-  // What comes out of a call is looked at next.
+  // Inlined ops are visited next.
   for (auto it = block.begin(); it != block.end();) {
     Operation *op = &*it++;
     if (!isOutlined(op))
@@ -140,7 +140,8 @@ void Inline::inlineBlock(Block &block) {
   restoreOrder(block);
 }
 
-/// Notes the places of the ops of `body`, unless the body was changed.
+/// Records the original positions of the ops of `body`, unless the body was
+/// changed.
 void Inline::place(Block &body, DenseI64ArrayAttr order) {
   if (!order)
     return;
@@ -152,13 +153,14 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
     places[op] = place;
 }
 
-/// Copies of constants become the originals again that the call passed, and
-/// the calls in the body say of them what this one did. Where an original is
-/// gone, its copy takes its place.
+/// Replaces copies of constants by the originals that the call recorded, and
+/// updates the records of calls in the body likewise. If an original is gone,
+/// its copy takes its place.
 void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
   ArrayRef<int64_t> numbers =
       passed ? passed.asArrayRef() : ArrayRef<int64_t>();
-  // Originals of this body: each call of the function has its own.
+  // Originals in this body get new numbers, as each call of the function has
+  // its own.
   llvm::DenseMap<int64_t, int64_t> inBody;
   for (Operation &op : body)
     if (auto number = op.getAttrOfType<IntegerAttr>(kConstantAttr)) {
@@ -192,7 +194,7 @@ void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
   }
 }
 
-/// Whether `type` says more than `other` of what may be one value.
+/// Whether `type` is more specific than `other`, for the same value.
 static bool knowsMore(Type type, Type other) {
   auto shaped = dyn_cast<ShapedType>(type), old = dyn_cast<ShapedType>(other);
   if (!shaped || !old || !shaped.hasRank())
@@ -201,7 +203,7 @@ static bool knowsMore(Type type, Type other) {
 }
 
 void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
-  // Clone the body, as it was for this call.
+  // Clone the body and restore this call's names, tags and locations.
   Block body;
   IRMapping mapping;
   mapping.map(function.getArguments(), call.getOperands());
@@ -222,7 +224,7 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
                    call->getAttrOfType<DenseI64ArrayAttr>(kConstantsAttr));
 
   Operation *terminator = &body.back();
-  // What the caller knows of the results may be more than what the body does.
+  // The call's result types may be more specific than those in the body.
   for (auto [inner, outer] :
        llvm::zip(terminator->getOperands(), call.getResults()))
     if (isa<OpResult>(inner) && knowsMore(outer.getType(), inner.getType()))
@@ -245,7 +247,8 @@ void Inline::inlineRegion(RegionOp region) {
   region->erase();
 }
 
-/// Where each op that never left `block` was, if the block's function says so.
+/// Records the positions of ops that never left `block`, if the block's
+/// function recorded them.
 void Inline::placeRest(Block &block, SmallVectorImpl<Operation *> &stayed) {
   Operation *parent = block.getParentOp();
   auto order = parent->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr);
@@ -260,9 +263,8 @@ void Inline::placeRest(Block &block, SmallVectorImpl<Operation *> &stayed) {
   parent->removeAttr(kOrderAttr);
 }
 
-/// The ops of `block` as they were, or nothing where the places are not those
-/// of one outlining. Ops that never left the block fill the places that are
-/// left.
+/// The ops of `block` in their original order, or nothing if the recorded
+/// positions are inconsistent. Ops that never left the block fill the gaps.
 SmallVector<Operation *> Inline::originalOrder(Block &block) {
   SmallVector<Operation *> stayed, sorted;
   for (Operation &op : opsBeforeLast(block))
@@ -282,7 +284,7 @@ SmallVector<Operation *> Inline::originalOrder(Block &block) {
   return sorted;
 }
 
-/// Whether each of `ops` comes after what it reads.
+/// Whether `ops` are in topological order.
 static bool isValidOrder(ArrayRef<Operation *> ops, Block &block) {
   llvm::DenseSet<Operation *> before;
   for (Operation *op : ops) {
@@ -313,7 +315,7 @@ void Inline::restoreOrder(Block &block) {
   restorePositions(block, sorted);
 }
 
-/// Gives the nodes of a file that was not in order their places in it again.
+/// Restores the positions of nodes in a file that was not in topological order.
 void Inline::restorePositions(Block &block, ArrayRef<Operation *> sorted) {
   Operation *parent = block.getParentOp();
   auto runs = parent->getAttrOfType<DenseI64ArrayAttr>(kPositionsAttr);
@@ -327,9 +329,9 @@ void Inline::restorePositions(Block &block, ArrayRef<Operation *> sorted) {
     op->setAttr(kPositionAttr, builder.getI64IntegerAttr(position));
 }
 
-/// Outlining gave each body its own op for a value that is not there: use the
-/// original again, at its place among `sorted`. Where none of them says that it
-/// is the original, one at the top of the block is.
+/// Outlining gave each body its own placeholder for absent values. Replaces
+/// these by the original, at its position among `sorted`. If none is marked as
+/// the original, uses one at the top of the block.
 void Inline::restoreAbsentValues(Block &block, ArrayRef<Operation *> sorted) {
   SmallVector<Operation *> originals, others;
   for (Operation &op : opsBeforeLast(block))

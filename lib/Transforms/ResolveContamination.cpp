@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // --htp-resolve-contamination: see Passes.td. The patterns are in
-// ResolutionPatterns.cpp, what users decide is in UserDecisions.cpp.
+// ResolutionPatterns.cpp, policies and overrides in UserDecisions.cpp.
 
 #include "Evidence/Ground.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -45,7 +45,7 @@ private:
 
   bool changed = false;
 
-  /// A remark about a node, under the name of what decided.
+  /// Emits a remark about a node, named after the pattern or rule that decided.
   template <typename Make>
   void remark(Make make, const ConflictView &view, StringRef name,
               const Decision &decision);
@@ -88,7 +88,8 @@ void ResolveContamination::remark(Make make, const ConflictView &view,
       << remark::metric("wasConfidence", view.getCurrent().confidence);
 }
 
-/// The call of the module that a neighbour or a context is in; 0 if none is.
+/// The call of the module according to a neighbour or context; 0 if none is in
+/// it.
 static int64_t callIn(const ConflictView &view, ModuleId module) {
   for (ArrayRef<Candidate> list :
        {view.getProducers(), view.getConsumers(), view.getContexts()})
@@ -98,7 +99,7 @@ static int64_t callIn(const ConflictView &view, ModuleId module) {
   return 0;
 }
 
-/// Gives the node another module; the one that it had becomes a context.
+/// Changes the node's module; the previous one becomes a context.
 void ResolveContamination::change(const ConflictView &view,
                                   const Decision &decision) {
   changed = true;
@@ -125,7 +126,7 @@ void ResolveContamination::change(const ConflictView &view,
                           decision.reason, contexts));
 }
 
-/// The tag stands; it learns why.
+/// Keeps the tag and records the reason.
 void ResolveContamination::explain(const ConflictView &view,
                                    const Decision &decision) {
   TagAttr tag = getTag(view.getOperation());
@@ -173,17 +174,18 @@ void ResolveContamination::resolve(const ConflictView &view,
   }
 }
 
-/// Whether `op` copies a parameter for another one that is equal to it, which
-/// an exporter stored once: it is of the other one's module.
+/// Whether `op` copies a parameter to the name of an equal one, as exporters
+/// store equal parameters once. Such a copy belongs to the module of the
+/// latter.
 static bool standsForAnother(Operation *op, const ModuleTree &tree) {
   return isCopy(op) && op->getNumResults() == 1 &&
          tree.findParameter(getValueName(op->getResult(0)));
 }
 
-/// A node that reads the parameters of one module and has another one's tag is
-/// never beyond doubt, whatever the evidence; only users may say so.
+/// Caps the confidence of nodes that read another module's parameters than the
+/// one in their tag, whatever the evidence, unless a user decided.
 void ResolveContamination::doubtOthersParameters() {
-  // What is said to be at least this sure is taken for granted.
+  // Tags with at least this confidence are considered certain.
   constexpr double kBeyondDoubt = 0.9;
   double worth =
       std::min(htp::worth(Ground::OthersParameters), kBeyondDoubt - 0.01);
@@ -230,7 +232,7 @@ void ResolveContamination::runOnOperation() {
     if (getTag(op))
       nodes.push_back(op);
   });
-  // What users say about a node is evidence about its neighbours.
+  // Users' decisions come first, as they are evidence for neighbours.
   SmallVector<Operation *> open;
   if (user.empty())
     open.swap(nodes);
@@ -250,7 +252,7 @@ void ResolveContamination::runOnOperation() {
   }
   user.reportUnmatched();
   for (Operation *op : open) {
-    // Most nodes are beyond doubt: nobody else claims them.
+    // Fast path: most nodes are certain and undisputed.
     TagAttr tag = getTag(op);
     if (tag.getContexts().empty() && tag.getConfidenceValue() >= minConfidence)
       continue;

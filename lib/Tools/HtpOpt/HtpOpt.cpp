@@ -44,7 +44,7 @@ constexpr StringLiteral kParentFlag = "exit-with-parent";
 struct CommandLine {
   cl::OptionCategory category{" HTP options"};
   cl::opt<Format> emit{
-      "emit", cl::desc("What to write; without it the ending of -o decides"),
+      "emit", cl::desc("Output format (default: by the extension of -o)"),
       cl::values(clEnumValN(Format::ONNX, "onnx", "ONNX protobuf"),
                  clEnumValN(Format::Text, "mlir", "MLIR text"),
                  clEnumValN(Format::Bytecode, "mlirbc", "MLIR bytecode"),
@@ -60,29 +60,29 @@ struct CommandLine {
   cl::opt<DataPlacement> placement{
       "external-data",
       cl::desc("External data of a model that is written to another folder:"),
-      cl::values(
-          clEnumValN(DataPlacement::Copy, "copy",
-                     "a copy beside the model (default); the file "
-                     "system clones it where it can"),
-          clEnumValN(DataPlacement::Link, "link",
-                     "a hard link, else a copy; onnx 1.23 refuses to "
-                     "load data files with two names"),
-          clEnumValN(DataPlacement::Inline, "inline", "in the model itself")),
+      cl::values(clEnumValN(DataPlacement::Copy, "copy",
+                            "copy it next to the model (default); a "
+                            "copy-on-write clone if possible"),
+                 clEnumValN(DataPlacement::Link, "link",
+                            "hard link it, or else copy it; onnx 1.23 rejects "
+                            "data files with several links"),
+                 clEnumValN(DataPlacement::Inline, "inline",
+                            "store it in the model itself")),
       cl::init(DataPlacement::Copy), cl::cat(category)};
   cl::opt<TagStorage> tagStorage{
-      "tag-storage", cl::desc("Where the tags of an ONNX file are:"),
+      "tag-storage", cl::desc("How tags are stored in an ONNX file:"),
       cl::values(clEnumValN(TagStorage::Metadata, "metadata",
                             "in metadata_props (default)"),
                  clEnumValN(TagStorage::Compact, "compact",
-                            "the same for HTP alone: modules by number, and "
-                            "no keys that other tools read"),
+                            "the same in a short form that only HTP reads: "
+                            "modules by number, no keys for other tools"),
                  clEnumValN(TagStorage::Attribute, "attribute",
                             "in the node attributes source_module and "
                             "hierarchy_tags, which onnx.checker and ONNX "
                             "Runtime reject"),
                  clEnumValN(TagStorage::None, "none",
-                            "nowhere: only what is written beside the model "
-                            "has them (--op-metadata)")),
+                            "not at all; only side outputs have them "
+                            "(--op-metadata)")),
       cl::init(TagStorage::Metadata), cl::cat(category)};
   // LLVM's own -h also matches as a prefix of unknown options, so that a
   // misspelled --htp-… would print the help and succeed. This one does not.
@@ -91,7 +91,7 @@ struct CommandLine {
   // accepts it.
   cl::opt<int> parent{
       StringRef(kParentFlag),
-      cl::desc("End when the process with this number is no longer the parent"),
+      cl::desc("Exit when the process with this id is no longer the parent"),
       cl::value_desc("pid"), cl::Hidden, cl::cat(category)};
   std::deque<SideOutputOption> sides;
   std::vector<SessionOptions::Step> finalSteps;
@@ -146,10 +146,12 @@ static std::string overview() {
   std::string text;
   raw_string_ostream os(text);
   os << "HTP optimizer: which nn.Module did this ONNX node come from?\n\n"
-        "Reads an ONNX model, MLIR text or MLIR bytecode (told apart by "
-        "content, - is\nstandard input), runs passes, and writes what the "
-        "ending of -o says (.onnx,\n.mlir, .mlirbc); without -o, MLIR text on "
-        "standard output.\n\n"
+        "Reads an ONNX model, MLIR text or MLIR bytecode (detected by "
+        "content; - is\nstandard input), runs passes, and writes the format "
+        "that "
+        "the extension of -o\nimplies (.onnx, .mlir, .mlirbc); without -o, "
+        "MLIR "
+        "text to standard output.\n\n"
         "EXAMPLES:\n"
         "  htp-opt model.onnx                          # as MLIR, to read\n"
         "  htp-opt model.onnx --htp-tag -o tagged.onnx # tag every node\n"
