@@ -65,13 +65,14 @@ static Expected<Trace> traceArchive(StringRef archive) {
   ErrorOr<std::string> program = findTraceProgram();
   if (!program)
     return createStringError(
-        "an archive of PyTorch needs htp-trace, which is neither "
-        "beside this program nor on PATH; run it elsewhere and "
-        "give the trace.json");
+        "reading a PyTorch archive needs htp-trace, which is neither "
+        "next to this program nor on PATH; run it elsewhere and "
+        "pass its trace.json");
   MemoryFile output, messages;
   if (!output.isOpen() || !messages.isOpen())
-    return createStringError("no memory for what htp-trace writes: " +
-                             sys::StrError());
+    return createStringError(
+        "cannot create a buffer for the output of htp-trace: " +
+        sys::StrError());
   std::string problem, outputPath = output.path(), said = messages.path();
   int status = sys::ExecuteAndWait(
       *program, {*program, archive, "-o", "-"}, /*Env=*/std::nullopt,

@@ -127,7 +127,7 @@ LogicalResult FolderWriter::writeManifest(llvm::raw_ostream &os) {
            llvm::to_vector(body.back().getOperands())))
     if (!isa<RankedTensorType>(value.getType()))
       return main.emitError("an input or output has type ")
-             << value.getType() << ", which IREE does not take";
+             << value.getType() << ", which IREE does not support";
   bool written = true;
   llvm::json::OStream json(os, 1);
   json.object([&] {

@@ -73,7 +73,7 @@ FailureOr<std::string> TorchText::typeOf(Value value) {
   if (!tensor ||
       !isa<FloatType, IntegerType, ComplexType>(tensor.getElementType()))
     return errorAt(value) << "has type " << type
-                          << ", which IREE does not take";
+                          << ", which IREE does not support";
   std::string shape = "*";
   if (tensor.hasRank()) {
     shape = "[";
@@ -188,7 +188,7 @@ LogicalResult TorchText::writeAttributes(Operation *op) {
   if (auto encoded = op->getAttrOfType<ArrayAttr>("onnx.attributes");
       encoded && !encoded.empty())
     return op->emitError("'") << htp::onnx::getOpType(op)
-                              << "' has attributes that IREE does not take";
+                              << "' has attributes that IREE does not support";
   StringRef separator = " {";
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     if (htp::onnx::isReservedAttrName(attr.getName()))
@@ -268,7 +268,7 @@ LogicalResult TorchText::writeNode(Operation *op) {
   if (!domain.empty() && domain != "ai.onnx")
     return op->emitError("'")
            << domain << "." << htp::onnx::getOpType(op)
-           << "' is no operator of ONNX itself, which is all that IREE imports";
+           << "' is not an operator of ONNX itself; IREE imports no others";
   line();
   nameResults(op);
   os << "torch.operator \"onnx." << htp::onnx::getOpType(op) << "\"(";
@@ -316,8 +316,7 @@ LogicalResult TorchText::writeOp(Operation *op) {
   if (op->getName().getDialectNamespace() != "onnx")
     return op->emitError("'")
            << op->getName()
-           << "' is no ONNX operator, which is all that IREE "
-              "imports";
+           << "' is not an ONNX operator; IREE imports no others";
   return writeNode(op);
 }
 

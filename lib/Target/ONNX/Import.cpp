@@ -150,7 +150,7 @@ LogicalResult ModelImporter::verifyModule() {
 OwningOpRef<ModuleOp> ModelImporter::import() {
   const ModelProto &model = file->model();
   if (!model.has_graph()) {
-    emitError(loc) << "is no ONNX model: it has no graph";
+    emitError(loc) << "is not an ONNX model: it has no graph";
     return {};
   }
   module = ModuleOp::create(UnknownLoc::get(context));

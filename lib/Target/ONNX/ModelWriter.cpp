@@ -173,7 +173,7 @@ Error ModelWriter::write(const ::onnx::ModelProto &model, int fd) {
                                      return spliceRawData(tensor, rope, spans);
                                    });
   if (!rope)
-    return createStringError("the model nests too deep to be read again");
+    return createStringError("the model is nested too deeply to be read again");
   if (rope->size() > INT_MAX)
     return tooLarge(rope->size());
   PieceWriter writer(fd);

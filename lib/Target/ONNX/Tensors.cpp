@@ -208,7 +208,8 @@ LogicalResult htp::exportTensor(Attribute value, DictionaryAttr rest,
       typed ? dyn_cast<RankedTensorType>(typed.getType()) : RankedTensorType();
   if (!type || !type.hasStaticShape() ||
       !htp::onnx::getDataType(type.getElementType())) {
-    llvm::raw_string_ostream(error) << "is no tensor that ONNX has: " << value;
+    llvm::raw_string_ostream(error)
+        << "is not a tensor that ONNX supports: " << value;
     return failure();
   }
   tensor.mutable_dims()->Assign(type.getShape().begin(), type.getShape().end());

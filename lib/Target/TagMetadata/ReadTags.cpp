@@ -370,9 +370,10 @@ void TagReader::report(Location loc) {
                         "are left out: "
                      << llvm::join(unknownKeys, ", ");
   if (!tags.unknownEvidence.empty())
-    emitWarning(loc) << "tags rest on what this version of HTP does not know, "
-                        "which is left out: "
-                     << llvm::join(tags.unknownEvidence, ", ");
+    emitWarning(loc)
+        << "tags have kinds of evidence that this version of HTP does "
+           "not know, which are dropped: "
+        << llvm::join(tags.unknownEvidence, ", ");
 }
 
 void TagReader::finish(mlir::ModuleOp module, Location loc) {

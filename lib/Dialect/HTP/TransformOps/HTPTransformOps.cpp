@@ -153,6 +153,6 @@ MatchInModuleOp::matchOperation(Operation *current,
     return error;
   }
   if (!(*selection)->contains(current))
-    return emitSilenceableError() << "the op is of another module";
+    return emitSilenceableError() << "the op belongs to another module";
   return DiagnosedSilenceableFailure::success();
 }
