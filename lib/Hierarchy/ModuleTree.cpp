@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
+#include <cassert>
+
 using namespace llvm;
 
 namespace htp {
@@ -122,12 +124,14 @@ Error ModuleTree::link() {
   std::vector<unsigned> next(childBegin.begin(), childBegin.end() - 1);
   for (ModuleId id : drop_begin(ids()))
     childList[next[modules[id].parent]++] = id;
+  assert(childBegin.back() == childList.size() && "each module has a parent");
   return Error::success();
 }
 
 /// The parent of a module; all modules before it must be linked. It is usually
 /// the previous module or one of its ancestors, which avoids a lookup by path.
 ModuleId ModuleTree::findParent(ModuleId id) const {
+  assert(id != root() && id < size() && "the root has no parent");
   StringRef path = parentPath(modules[id].path);
   for (ModuleId before = id - 1; modules[before].path.size() >= path.size();
        before = modules[before].parent) {
@@ -172,17 +176,20 @@ ModuleId ModuleTree::nearest(StringRef path) const {
 }
 
 ArrayRef<ModuleId> ModuleTree::children(ModuleId id) const {
+  assert(id < size() && "no such module in this tree");
   return ArrayRef(childList).slice(childBegin[id],
                                    childBegin[id + 1] - childBegin[id]);
 }
 
 bool ModuleTree::isAncestorOrSelf(ModuleId ancestor, ModuleId id) const {
+  assert(ancestor < size() && id < size() && "no such module in this tree");
   while (modules[id].depth > modules[ancestor].depth)
     id = modules[id].parent;
   return id == ancestor;
 }
 
 ModuleId ModuleTree::lowestCommonAncestor(ModuleId a, ModuleId b) const {
+  assert(a < size() && b < size() && "no such module in this tree");
   ModuleId first = a, second = b;
   while (a != b) {
     if (modules[a].depth < modules[b].depth)
@@ -204,6 +211,7 @@ ModuleId ModuleTree::lowestCommonAncestor(ArrayRef<ModuleId> several) const {
 }
 
 ModuleId ModuleTree::childTowards(ModuleId ancestor, ModuleId id) const {
+  assert(ancestor < size() && id < size() && "no such module in this tree");
   while (id != ancestor && modules[id].parent != ancestor &&
          modules[id].depth > modules[ancestor].depth)
     id = modules[id].parent;
@@ -212,6 +220,7 @@ ModuleId ModuleTree::childTowards(ModuleId ancestor, ModuleId id) const {
 
 std::optional<ModuleTree::ParameterRef>
 ModuleTree::findParameter(StringRef path, ModuleId near) const {
+  assert(near < size() && "no such module in this tree");
   constexpr size_t kNearby = 8;
   for (ModuleId id = near, end = std::min(near + kNearby, size()); id < end;
        ++id) {

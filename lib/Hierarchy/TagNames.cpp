@@ -8,6 +8,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cassert>
+
 using namespace llvm;
 
 namespace htp {
@@ -91,6 +93,7 @@ TagNames::TagNames(const ModuleTree &tree, bool keepTorchNN)
   order.reserve(tree.size());
   for (size_t i = 0; i < order.size(); ++i)
     llvm::append_range(order, tree.children(order[i]));
+  assert(order.size() == tree.size() && "the root holds all modules");
 
   std::vector<ModuleId> above(tree.size(), ModuleTree::root());
   DenseMap<PeerKey, Peers> peers;

@@ -9,23 +9,28 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <cassert>
 #include <queue>
 #include <set>
 
+#define DEBUG_TYPE "htp-partition"
+
 using namespace llvm;
 
 namespace htp {
 
-void Dataflow::addEdge(unsigned from, unsigned to) {
+void DataflowGraph::addEdge(unsigned from, unsigned to) {
+  assert(to < size() && "no such op");
   assert(from < to && "an op must come after what it reads");
   assert(to + 1 >= producerBegin.size() && "edges come sorted by reader");
   producerBegin.resize(to + 1, producerList.size());
   producerList.push_back(from);
 }
 
-void Dataflow::finish() {
+void DataflowGraph::finish() {
+  assert(userBegin.empty() && "finish() is called once");
   producerBegin.resize(size() + 1, producerList.size());
   userBegin.assign(size() + 1, 0);
   for (unsigned from : producerList)
@@ -59,6 +64,7 @@ public:
     // and a forward pass assigns preorder numbers.
     std::vector<unsigned> sizes(groups.size(), 1);
     for (unsigned group = groups.size() - 1; group > 0; --group) {
+      assert(groups.parent[group] < group && "parents come before children");
       sizes[groups.parent[group]] += sizes[group];
       ++childBegin[groups.parent[group] + 1];
     }
@@ -77,6 +83,7 @@ public:
 
   /// The child of `parent` that is or contains `group`, or kNone.
   unsigned towards(unsigned parent, unsigned group) const {
+    assert(parent < first.size() && group < first.size() && "no such group");
     if (first[group] <= first[parent] || first[group] >= end[parent])
       return kNone;
     auto begin = children.begin() + childBegin[parent];
@@ -95,7 +102,7 @@ private:
 /// are allocated once, and each level initializes the entries it uses.
 class Partitioner {
 public:
-  Partitioner(const Dataflow &graph, const GroupTree &groups,
+  Partitioner(const DataflowGraph &graph, const GroupTree &groups,
               std::vector<unsigned> groupOf, unsigned minOps)
       : graph(graph), groups(groups), search(groups), minOps(minOps),
         groupOf(std::move(groupOf)), owner(graph.size(), 0),
@@ -148,7 +155,7 @@ private:
   bool unlocksOther(unsigned group, ArrayRef<unsigned> ops) const;
   Split explain(unsigned group, ArrayRef<unsigned> members) const;
 
-  const Dataflow &graph;
+  const DataflowGraph &graph;
   const GroupTree &groups;
   const ChildSearch search;
   const unsigned minOps;
@@ -224,6 +231,8 @@ void Partitioner::hoistShared() {
       hoisted.insert(op);
   for (unsigned op : members)
     if (hoisted.contains(op)) {
+      LDBG() << "op " << op << " moves out of group " << child[op]
+             << ", as groups of its kind read it too";
       child[op] = kNone;
       groupOf[op] = result.parts[current].group;
       ++result.hoisted;
@@ -256,6 +265,8 @@ void Partitioner::pullInside() {
           return inLevel(p) && child[p] == it->second;
         }))
       continue;
+    LDBG() << "op " << op << " is pulled into group " << it->second
+           << ", as it lies between its ops";
     child[op] = groupOf[op] = it->second;
     ++result.pulled;
   }
@@ -308,12 +319,14 @@ void Partitioner::countWaiting() {
 }
 
 void Partitioner::emit(unsigned op) {
+  assert(left && waiting[op] == 0 && "an op comes after what it reads");
   emittedAt[op] = clock++;
   --left;
   for (unsigned user : graph.users(op)) {
     if (!inLevel(user))
       continue;
     unsigned group = child[user];
+    assert(waiting[user] && "a user waits for each of its producers");
     bool ready = --waiting[user] == 0;
     if (group == kNone) {
       if (ready)
@@ -332,6 +345,8 @@ void Partitioner::emit(unsigned op) {
 }
 
 void Partitioner::emitPart(unsigned group, std::vector<unsigned> members) {
+  assert(!members.empty() && llvm::is_sorted(members) &&
+         "a part has ops, in order");
   ChildState &unit = state[group];
   if (unit.parts == 1)
     unit.split = explain(group, members);
@@ -343,6 +358,9 @@ void Partitioner::emitPart(unsigned group, std::vector<unsigned> members) {
     emit(op);
   unit.lastEnd = clock;
   unsigned ordinal = unit.parts++;
+  LDBG(2) << "part " << ordinal << " of group " << group << ": " << numOps
+          << " ops without constants"
+          << (numOps < minOps ? ", dissolved into the enclosing part" : "");
   if (numOps < minOps) {
     for (unsigned op : members)
       result.parts[current].items.push_back({false, op});
@@ -424,6 +442,9 @@ void Partitioner::breakDeadlock() {
   std::set_difference(split.members.begin(), split.members.end(), ops.begin(),
                       ops.end(), std::back_inserter(rest));
   assert(!rest.empty() && "a child without outside inputs is emitted whole");
+  LDBG() << "group " << chosen << " is split after " << ops.size() << " ops, "
+         << rest.size() << " wait for ops outside; " << tried
+         << " other groups would have unblocked nothing";
   split.members = std::move(rest);
   split.ready.clear();
   emitPart(chosen, std::move(ops));
@@ -504,8 +525,12 @@ void Partitioner::cutLevel() {
 
 } // namespace
 
-Partition partition(const Dataflow &graph, const GroupTree &groups,
+Partition partition(const DataflowGraph &graph, const GroupTree &groups,
                     std::vector<unsigned> groupOf, unsigned minOps) {
+  assert(groupOf.size() == graph.size() && "each op has a group");
+  assert(llvm::all_of(groupOf,
+                      [&](unsigned group) { return group < groups.size(); }) &&
+         "no such group");
   return Partitioner(graph, groups, std::move(groupOf), minOps).run();
 }
 

@@ -9,6 +9,7 @@
 #include "llvm/Support/StringSaver.h"
 
 #include <array>
+#include <cassert>
 #include <string_view>
 
 using namespace htp;
@@ -220,6 +221,7 @@ private:
   /// Moves the elements from index `first` on into the arena.
   template <typename T>
   llvm::MutableArrayRef<T> take(std::vector<T> &from, size_t first) {
+    assert(first <= from.size() && "lists end in the order of their nesting");
     llvm::MutableArrayRef<T> list =
         llvm::ArrayRef(from).drop_front(first).copy(arena);
     from.erase(from.begin() + first, from.end());

@@ -3,6 +3,7 @@
 // --htp-align-reference: see Passes.td. Converts the tagged reference to a
 // program whose steps are its nodes, and aligns the model with that.
 
+#include "DebugOutput.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -12,7 +13,10 @@
 
 #include "Evidence/AlignedTags.h"
 
+#include <cassert>
 #include <deque>
+
+#define DEBUG_TYPE "htp-align-reference"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPALIGNREFERENCE
@@ -103,6 +107,8 @@ SketchMatches ReferenceProgram::makeSketches() const {
   for (const ModelGraph &model : models)
     for (Value constant : model.constants) {
       int32_t id = number++;
+      assert(size_t(id) < program.parameters.size() &&
+             "constants are the program's parameters");
       std::unique_ptr<WeightReader> weight = weightReader(constant);
       auto layout = weight ? SketchLayout::of(weight->shape()) : std::nullopt;
       if (!layout || program.parameters[id].content.kind != ElementKind::Float)
@@ -137,6 +143,7 @@ static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
   };
   module->walk([&](Operation *op) {
     if (TagAttr tag = getTag(op); tag && !tree.contains(tag.getPath())) {
+      LDBG() << "dropped a tag that is not in the reference's tree: " << tag;
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));
     } else if (tag) {
@@ -171,6 +178,9 @@ void AlignReference::runOnOperation() {
                        << "' has no tags: tag it first, with --htp-tag";
     return signalPassFailure();
   }
+  LDBG() << "the reference has " << program.numTagged << " tags on "
+         << program.program.steps.size() << " nodes, and "
+         << program.program.parameters.size() << " constants";
   toIR(tree, module);
   dropUnknown(module, tree);
   HierarchyAnalysis hierarchy(module);
@@ -193,5 +203,12 @@ void AlignReference::runOnOperation() {
   });
   if (failed(tags.run()))
     return signalPassFailure();
+  LDBG() << tags.numAligned << " nodes took over a tag";
+  LDBG_OS(2, [&](raw_ostream &os) {
+    os << "tags after the alignment:";
+    forEachRootedNode(module, [&](Operation *op) {
+      os << "\n  " << DebugNode{op} << " " << getTag(op);
+    });
+  });
   numAligned += tags.numAligned;
 }

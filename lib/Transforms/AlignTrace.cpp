@@ -3,12 +3,15 @@
 // --htp-align-trace: see Passes.td. lib/Alignment does the work; here the model
 // is converted to its input, and its answers to tags.
 
+#include "DebugOutput.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Trace/TraceProgram.h"
 #include "HTP/Transforms/Passes.h"
 #include "HTP/Transforms/TraceReader.h"
 
 #include "Evidence/AlignedTags.h"
+
+#define DEBUG_TYPE "htp-align-trace"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPALIGNTRACE
@@ -67,8 +70,19 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace>, TraceReader {
     tags.setNumbers(changed);
     tags.setSketches([&] { return &sketches.with(traced); });
     setParameters(tags, module);
+    LDBG() << "aligning with " << (*program)->program.steps.size()
+           << " steps and " << (*program)->program.parameters.size()
+           << " parameters of '" << trace << "'";
     if (failed(tags.run()))
       return signalPassFailure();
+    LDBG() << tags.numAligned << " nodes tagged by alignment, "
+           << tags.numByParameter << " by a parameter";
+    LDBG_OS(2, [&](raw_ostream &os) {
+      os << "tags after the alignment:";
+      forEachRootedNode(module, [&](Operation *op) {
+        os << "\n  " << DebugNode{op} << " " << getTag(op);
+      });
+    });
     numAligned += tags.numAligned;
     numByParameter += tags.numByParameter;
   }

@@ -11,6 +11,7 @@
 //   …>, …}
 //       loc(fused<{htp.scope = "encoder.fc"}>["/encoder/fc/MatMul"])
 
+#include "DebugOutput.h"
 #include "Evidence/DirectEvidence.h"
 #include "Evidence/Ground.h"
 #include "Evidence/HierarchySource.h"
@@ -29,6 +30,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#define DEBUG_TYPE "htp-attach-hierarchy"
+
 namespace htp {
 #define GEN_PASS_DEF_HTPATTACHHIERARCHY
 #include "HTP/Transforms/Passes.h.inc"
@@ -40,6 +43,10 @@ using namespace htp;
 /// A parameter with more possible readers than this gets no list of them: equal
 /// parameters of an untrained model would get thousands of long lists.
 static constexpr size_t kMostPossible = 64;
+
+/// The sources as the option `from` spells them, in the order of the enum.
+static constexpr StringLiteral kSourceNames[] = {
+    "trace", "hierarchy", "metadata", "names", "locations"};
 
 /// Parses the option `from`: nothing for `auto`, an error for an invalid value.
 static FailureOr<std::optional<HierarchySource>>
@@ -231,8 +238,10 @@ std::shared_ptr<const ModuleTree>
 AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
                             std::optional<HierarchySource> source) {
   mlir::ModuleOp module = getOperation();
-  if (known && (!source || source == HierarchySource::Trace))
+  if (known && (!source || source == HierarchySource::Trace)) {
+    LDBG() << "the tree of the trace has " << known->tree.size() << " modules";
     return {known, &known->tree};
+  }
   SmallVector<HierarchySource> tried;
   // Prefer the tree in the IR, as it has classes, which locations lack.
   if (!source || source == HierarchySource::Locations)
@@ -242,7 +251,10 @@ AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
   else
     tried.append({HierarchySource::Metadata, HierarchySource::Names});
   for (HierarchySource from : tried) {
-    if (std::optional<ModuleTree> tree = findTree(module, from))
+    std::optional<ModuleTree> tree = findTree(module, from);
+    LDBG() << "source '" << kSourceNames[size_t(from)] << "' has "
+           << (tree ? tree->size() : 0) << " modules";
+    if (tree)
       return std::make_shared<ModuleTree>(std::move(*tree));
   }
   module.emitWarning("the model says nothing about its modules: no trace is "
@@ -278,6 +290,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     // A user's decision stands, whatever the evidence.
     if (isGiven(before) && tree.contains(before.getPath())) {
       ++tagged;
+      LDBG() << DebugNode{op} << " keeps the user's " << before;
       tagger.setTag(op, withKnownContexts(before, tree), evidence.sources(op));
       return;
     }
@@ -289,6 +302,19 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
       tag = evidence.tag(op, paths, tags);
     else
       tag = withKnownContexts(tag, tree);
+    LDBG_OS(2, [&](raw_ostream &os) {
+      os << "claims on " << DebugNode{op} << ":";
+      for (const Claim &claim : evidence.claims(op))
+        os << " '" << tree[claim.where.module].path << "' (call "
+           << claim.where.call << ", " << claim.reason << ")";
+    });
+    LDBG_OS([&](raw_ostream &os) {
+      os << DebugNode{op};
+      if (tag)
+        os << (tag == before ? " keeps " : " gets ") << tag;
+      else
+        os << " has no evidence of its own";
+    });
     if (tag) {
       ++tagged;
       tagger.setTag(op, tag, evidence.sources(op));
@@ -302,6 +328,9 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
                          << " overrides of an earlier run name modules "
                             "that are not in the tree, the first is '"
                          << firstLost.getValue() << "'; they are dropped";
+  LDBG() << tagged << " of " << nodes << " nodes have evidence of their own, "
+         << evidence.getParameters().matched() << " of "
+         << evidence.getParameters().total() << " parameters are in the graph";
   if (known)
     dropParameters(module);
   attachParameters(paths, evidence.getParameters());
@@ -330,6 +359,7 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameters.path(parameter));
     ArrayAttr users = possibleReaders(value, parameter, paths);
+    LDBG(2) << "value '" << getValueName(value) << "' is parameter " << path;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function =
           cast<FunctionOpInterface>(argument.getOwner()->getParentOp());

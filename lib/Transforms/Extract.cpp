@@ -7,6 +7,7 @@
 // becomes, for module=b,
 //   func.func @main(%0) { %w = …; %1 = "d.b"(%0, %w) {tag ""}; return %1 }
 
+#include "DebugOutput.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -18,6 +19,10 @@
 #include "Outlining/ModuleCalls.h"
 
 #include "mlir/IR/IRMapping.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-extract"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPEXTRACT
@@ -102,6 +107,7 @@ void Extraction::findMembers() {
                           : 0);
   if (of.module == ModuleTree::root() && of.call == 0)
     std::fill(groupOf.begin(), groupOf.end(), group);
+  assert(whole.calls.size() == whole.ops.size() && "tags must be read first");
   Partition cut = partition(whole.graph, groups, std::move(groupOf), 1);
   for (const Part &part : ArrayRef(cut.parts).drop_front())
     for (unsigned op : part.members)
@@ -111,6 +117,12 @@ void Extraction::findMembers() {
     if (isMember.contains(op))
       members.push_back(op);
   findBorder();
+  LDBG() << "'" << tree[of.module].path << "' call " << of.call << ": "
+         << members.size() << " ops (" << cut.pulled << " pulled inside), "
+         << constants.size() << " constants and parameters, " << inputs.size()
+         << " inputs, " << results.size() << " results";
+  for (Operation *op : members)
+    LDBG(2) << "  " << DebugNode{op};
 }
 
 void Extraction::findBorder() {
@@ -208,6 +220,7 @@ void Extraction::retagParameter(Operation *op) {
 }
 
 void Extraction::build(func::FuncOp original, mlir::ModuleOp target) {
+  assert(!empty() && "there is nothing to extract");
   Builder builder(target.getContext());
   auto nameOf = [&](Value value) {
     NamedAttrList attributes;

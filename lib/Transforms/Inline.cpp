@@ -18,6 +18,11 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-inline"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPINLINE
@@ -180,6 +185,9 @@ void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
       Operation *original =
           copy ? constants.lookup(translated(copy.getInt())) : nullptr;
       op.removeAttr(kSunkAttr);
+      LDBG(2) << "copy of a constant " << copy
+              << (original ? " goes back to its original"
+                           : " has lost its original and stays");
       if (original && original->getResultTypes() == op.getResultTypes()) {
         op.replaceAllUsesWith(original);
         op.erase();
@@ -203,6 +211,8 @@ static bool knowsMore(Type type, Type other) {
 }
 
 void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
+  assert(function && function->hasAttr(kModuleAttr) &&
+         "only outlined functions are inlined");
   // Clone the body and restore this call's names, tags and locations.
   Block body;
   IRMapping mapping;
@@ -215,7 +225,11 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
     makeAbsolute(&op, frame);
   if (auto originals = call->getAttrOfType<OriginalsAttr>(kOriginalsAttr)) {
     SmallVector<Operation *> ops = recordedOps(body);
-    if (ops.size() == originals.size())
+    if (ops.size() != originals.size())
+      LDBG() << "'@" << function.getSymName() << "' has " << ops.size()
+             << " ops, the record of the call " << originals.size()
+             << ": names and locations are those of the function";
+    else
       for (auto [i, op] : llvm::enumerate(ops))
         applyDifference(op, originals[i]);
   }
@@ -229,6 +243,8 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
        llvm::zip(terminator->getOperands(), call.getResults()))
     if (isa<OpResult>(inner) && knowsMore(outer.getType(), inner.getType()))
       inner.setType(outer.getType());
+  LDBG(2) << "inlined '@" << function.getSymName() << "' for '"
+          << (tag ? tag.getPath() : StringRef()) << "'";
   call->replaceAllUsesWith(terminator->getOperands());
   terminator->erase();
   call->getBlock()->getOperations().splice(Block::iterator(call),
@@ -279,8 +295,10 @@ SmallVector<Operation *> Inline::originalOrder(Block &block) {
   }
   auto next = stayed.begin();
   for (Operation *&op : sorted)
-    if (!op)
+    if (!op) {
+      assert(next != stayed.end() && "as many gaps as ops that stayed");
       op = *next++;
+    }
   return sorted;
 }
 
@@ -308,6 +326,9 @@ void Inline::restoreOrder(Block &block) {
   places.clear();
   if (!isValidOrder(sorted, block))
     sorted.clear();
+  LDBG() << (sorted.empty() ? "no valid original order is recorded: ops stay "
+                              "in the order of the calls"
+                            : "restored the original order");
   Operation *terminator = &block.back();
   for (Operation *op : sorted)
     op->moveBefore(terminator);

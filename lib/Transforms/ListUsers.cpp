@@ -3,12 +3,15 @@
 // --htp-list-users: see Passes.td. Must run after resolution, which would take
 // the contexts added here for conflicting evidence.
 
+#include "DebugOutput.h"
 #include "Evidence/Ground.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "htp-list-users"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPLISTUSERS
@@ -63,6 +66,8 @@ void ListUsers::runOnOperation() {
       return;
     ++numShared;
     changed = true;
+    LDBG() << DebugNode{op} << " of '" << tag.getPath() << "' is read by "
+           << readers.size() << " of its submodules";
     SmallVector<ContextAttr> contexts(tag.getContexts());
     llvm::SmallDenseSet<StringRef> named;
     for (ContextAttr context : contexts)

@@ -23,6 +23,11 @@
 #include "Outlining/SinkConstants.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-outline"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPOUTLINE
@@ -42,6 +47,7 @@ public:
       : tree(tree), selected(selected), maxDepth(maxDepth),
         numbers(tree, opCalls), calls{ModuleCall()},
         ofFirstCalls(tree.size(), kUnknown) {
+    assert(selected.size() == tree.size() && "one flag for each module");
     ofOps.reserve(opCalls.size());
     for (ModuleCall call : opCalls)
       ofOps.push_back(groupOf(call));
@@ -227,6 +233,9 @@ FailureOr<std::vector<bool>> Outline::selectModules(const ModuleTree &tree) {
                   (usual || ofClass || named[id]);
   }
   matches[ModuleTree::root()] = false; // the function itself
+  for (ModuleId id : tree.ids())
+    if (matches[id])
+      LDBG(2) << "selected module '" << tree[id].path << "'";
   return matches;
 }
 
@@ -252,11 +261,24 @@ SmallVector<FunctionOpInterface> Outline::functionsToOutline() {
 
 LogicalResult Outline::outline(BlockCuts &block, const ModuleTree &tree,
                                OutlineBuilder &outliner) {
+  assert(block.grouped && "tags are read before cutting");
   CallGroups &grouped = *block.grouped;
   block.cut = partition(block.tagged.graph, grouped.groups,
                         std::move(grouped.ofOps), minOps);
   const Partition &cut = block.cut;
   const size_t numCalled = grouped.getCalls().size() - 1;
+  LDBG() << block.tagged.ops.size() << " ops, " << numCalled
+         << " module calls: " << cut.parts.size() - 1 << " parts, "
+         << cut.pulled << " ops pulled inside, " << cut.hoisted
+         << " moved outside, " << cut.splits.size() << " modules split";
+  LDBG_OS(2, [&](raw_ostream &os) {
+    os << "parts (module call: ops, nested ones included):";
+    for (const Part &part : ArrayRef(cut.parts).drop_front()) {
+      ModuleCall call = grouped.getCalls()[part.group];
+      os << "\n  " << callName(tree[call.module].path, call.call) << ": "
+         << part.members.size();
+    }
+  });
   considered += numCalled;
   split += cut.splits.size();
   numModules += numCalled;
@@ -284,6 +306,8 @@ void Outline::explainSplits(const BlockCuts &block, const ModuleTree &tree) {
   };
   for (const Split &split : block.cut.splits) {
     ModuleCall call = block.grouped->getCalls()[split.group];
+    assert(split.through < tagged.ops.size() &&
+           split.returns < tagged.ops.size() && "not an op of this block");
     Operation *through = tagged.ops[split.through];
     Operation *returns = tagged.ops[split.returns];
     InFlightDiagnostic remark = returns->emitRemark("module '")

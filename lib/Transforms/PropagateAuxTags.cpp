@@ -3,6 +3,7 @@
 // --htp-propagate-aux-tags: see Passes.td. A single backward sweep: when a node
 // is visited, all readers of its results have a tag.
 
+#include "DebugOutput.h"
 #include "Evidence/Ground.h"
 #include "Evidence/ModelGraph.h"
 #include "HTP/Analysis/CallGraph.h"
@@ -13,6 +14,10 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-propagate-aux-tags"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPPROPAGATEAUXTAGS
@@ -86,6 +91,7 @@ Operation *PropagateAuxTags::origin(Operation *op) const {
 /// The common ancestor of all votes. The call is only kept if all votes agree
 /// on the module.
 PropagateAuxTags::Where PropagateAuxTags::common(const Votes &votes) const {
+  assert(!votes.empty() && "nobody voted");
   Where where = votes.front().first;
   for (const auto &[other, count] : votes) {
     ModuleId ancestor = tree->lowestCommonAncestor(where.first, other.first);
@@ -111,11 +117,15 @@ void PropagateAuxTags::assign(Operation *op, Where where, Ground ground,
   ++(evidence == Evidence::Ancestor ? numShared : numPropagated);
   changed = true;
   recordGround(op, ground);
-  setTag(op, TagAttr::get(context, (*tree)[where.first].path, where.second,
-                          evidence, confidence, "", contexts));
+  auto tag = TagAttr::get(context, (*tree)[where.first].path, where.second,
+                          evidence, confidence, "", contexts);
+  LDBG() << DebugNode{op} << " gets " << tag << " by the votes of "
+         << others.size() << " modules";
+  setTag(op, tag);
 }
 
 void PropagateAuxTags::decide(Operation *op) {
+  assert(isNode(op) && !getTag(op) && "tags that are there stay");
   Votes after = consumers(op), before = producers(op);
   // Between two nodes of one module.
   const Where *both = nullptr;
@@ -173,6 +183,8 @@ void PropagateAuxTags::runOnOperation() {
     Votes votes;
     for (Operation *caller : functions.callers(function))
       vote(votes, caller);
+    LDBG() << "function '@" << function.getName() << "' is called from "
+           << votes.size() << " modules";
     if (!votes.empty())
       function->walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isNode(op) && !getTag(op))

@@ -3,6 +3,7 @@
 // --htp-resolve-contamination: see Passes.td. The patterns are in
 // ResolutionPatterns.cpp, policies and overrides in UserDecisions.cpp.
 
+#include "DebugOutput.h"
 #include "Evidence/Ground.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -15,6 +16,10 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-resolve-contamination"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPRESOLVECONTAMINATION
@@ -102,6 +107,8 @@ static int64_t callIn(const ConflictView &view, ModuleId module) {
 /// Changes the node's module; the previous one becomes a context.
 void ResolveContamination::change(const ConflictView &view,
                                   const Decision &decision) {
+  assert(decision.module < view.getTree().size() &&
+         "a pattern names a module of the tree");
   changed = true;
   Operation *op = view.getOperation();
   const ModuleTree &tree = view.getTree();
@@ -142,7 +149,10 @@ void ResolveContamination::explain(const ConflictView &view,
 void ResolveContamination::resolve(const ConflictView &view,
                                    ArrayRef<Named> chosen) {
   const Candidate &current = view.getCurrent();
+  LDBG() << DebugNode{view.getOperation()}
+         << " is disputed: " << getTag(view.getOperation());
   if (view.isDirect()) {
+    LDBG() << "  stands, as it rests on the node's own evidence";
     Decision stands{current.module, current.evidence, current.confidence,
                     "what the node says itself outweighs other claims"};
     remark(remark::analysis, view, "direct-evidence", stands);
@@ -151,14 +161,27 @@ void ResolveContamination::resolve(const ConflictView &view,
   }
   std::optional<Decision> best;
   StringRef name;
-  for (const Named &candidate : chosen)
-    if (auto decision = candidate.pattern->match(view);
-        decision && (!best || decision->confidence > best->confidence)) {
+  for (const Named &candidate : chosen) {
+    std::optional<Decision> decision = candidate.pattern->match(view);
+    if (!decision)
+      continue;
+    LDBG() << "  pattern '" << candidate.name << "': '"
+           << view.getTree()[decision->module].path << "', confidence "
+           << decision->confidence << ", " << decision->reason;
+    if (!best || decision->confidence > best->confidence) {
       best = std::move(decision);
       name = candidate.name;
     }
-  if (!best)
+  }
+  if (!best) {
+    LDBG() << "  stands, as no pattern matches";
     return;
+  }
+  LDBG() << "  "
+         << (best->module == current.module          ? "confirmed by '"
+             : best->confidence > current.confidence ? "changed by '"
+                                                     : "stands against '")
+         << name << "'";
   if (best->module == current.module) {
     remark(remark::analysis, view, name, *best);
     explain(view, *best);
@@ -209,6 +232,9 @@ void ResolveContamination::doubtOthersParameters() {
       contexts.push_back(ContextAttr::get(&getContext(), path,
                                           Evidence::Parameter, doubt(worth)));
     changed = true;
+    LDBG() << DebugNode{op} << " reads parameters of '" << path
+           << "', confidence " << tag.getConfidenceValue() << " becomes "
+           << worth;
     recordGround(op, Ground::OthersParameters);
     setTag(op, TagAttr::get(tag.getPathAttr(), tag.getCall(), tag.getEvidence(),
                             worth, tag.getReason(), contexts));
@@ -245,6 +271,8 @@ void ResolveContamination::runOnOperation() {
       open.push_back(op);
       continue;
     }
+    LDBG() << DebugNode{op}
+           << " is the user's decision: " << (*decision)->reason;
     remark(remark::passed, view, "user", **decision);
     recordGround(op, "user");
     change(view, **decision);

@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <array>
+#include <cassert>
 #include <cmath>
 
 using namespace htp;
@@ -49,6 +50,7 @@ static bool isNegative(uint64_t signs, unsigned seed) {
 }
 
 void SketchBits::set(size_t bit, float sum) {
+  assert(bit < size() && "no such bit");
   if (!(sum != 0) || !std::isfinite(sum)) // zero, not a number
     return;
   known.set(bit);
@@ -69,6 +71,7 @@ public:
   }
 
   ArrayRef<float> of(ArrayRef<float> row) {
+    assert(int64_t(row.size()) / 2 == half && "rows have equal lengths");
     std::fill(sums.begin(), sums.end(), 0);
     if (!tables.empty()) {
       for (auto [seed, table] : llvm::enumerate(tables))
@@ -131,6 +134,7 @@ public:
       : sums(seeds, std::vector<float>(columns)) {}
 
   void add(int64_t pair, ArrayRef<float> first, ArrayRef<float> second) {
+    assert(first.size() == second.size() && "rows have equal lengths");
     for (auto [seed, sum] : llvm::enumerate(sums)) {
       float sign = isNegative(signsOf(pair, seed / 64), seed) ? -1.0f : 1.0f;
       for (size_t c = 0; c < sum.size(); ++c)
@@ -139,6 +143,7 @@ public:
   }
 
   RowSketch take(int64_t columns) const {
+    assert(!sums.empty() && "nothing was asked for");
     RowSketch result(sums.front().size(), columns, sums.size());
     for (auto [seed, sum] : llvm::enumerate(sums))
       for (auto [row, value] : llvm::enumerate(sum))
@@ -158,6 +163,7 @@ private:
 
 MatrixSketch htp::sketchMatrix(int64_t rows, int64_t columns,
                                SketchRequest request, RowReader read) {
+  assert(rows > 0 && columns > 0 && "an empty matrix has no sketch");
   MatrixSketch result;
   std::optional<RowSums> along;
   std::optional<ColumnSums> across;
@@ -205,6 +211,7 @@ Sketch Sketch::of(const SketchLayout &layout, RowReader read) {
 
 Sketch Sketch::of(const RowSketch &matrix) {
   SketchLayout layout{matrix.rows(), matrix.columns()};
+  assert(matrix.seeds() >= layout.seeds() && "sketched with too few seeds");
   Sketch sketch{layout, SketchBits(layout.bits())};
   int64_t count = layout.sampledRows();
   for (unsigned seed = 0; seed < layout.seeds(); ++seed)
@@ -276,6 +283,10 @@ std::optional<Sketch> Sketch::parse(StringRef text, ArrayRef<int64_t> shape) {
 
 SketchDistance htp::compare(const Sketch &parameter, const RowSketch &tensor,
                             int64_t offset) {
+  assert(parameter.layout.columns == tensor.columns() &&
+         "only rows of equal length can be compared");
+  assert(parameter.bits.size() == size_t(parameter.layout.bits()) &&
+         "a sketch has the bits of its layout");
   SketchDistance distance;
   int64_t count = parameter.layout.sampledRows(),
           stride = parameter.layout.stride();
@@ -306,6 +317,7 @@ SketchDistance htp::compare(const Sketch &parameter, const RowSketch &tensor,
 /// are.
 double htp::chanceOf(const SketchDistance &distance,
                      const SketchLayout &layout) {
+  assert(distance.differing <= distance.compared && "not a distance");
   double n = distance.compared, share = distance.share();
   if (share >= 0.5)
     return 0;

@@ -12,6 +12,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -140,6 +141,9 @@ bool StoredTensor::isWhole() const {
 }
 
 void StoredTensor::read(int64_t begin, MutableArrayRef<float> values) const {
+  assert(isWhole() && begin >= 0 &&
+         begin + int64_t(values.size()) <= elements() &&
+         "the elements must exist");
   const char *from = bytes.data() + begin * bitsOf(type) / 8;
   switch (type) {
   case StoredType::Float64:
@@ -244,6 +248,7 @@ public:
 
 private:
   void scale(MutableArrayRef<float> values, int64_t which) const {
+    assert(which >= 0 && which < int64_t(scales.size()) && "no such scale");
     float factor = scales[which],
           zero = zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : which];
     for (float &value : values)
@@ -264,6 +269,8 @@ public:
         zeros(std::move(zeros)) {}
 
   void read(int64_t row, MutableArrayRef<float> values) const override {
+    assert(row >= 0 && row < packing.rows &&
+           int64_t(values.size()) == packing.columns && "no such row");
     int64_t blocks = scales.size() / packing.rows,
             bytes = packing.block * packing.bits / 8;
     const char *from = data.bytes.data() + row * blocks * bytes;
@@ -377,8 +384,8 @@ zeroPointsOf(const WeightReader::Packing &packing, int64_t blocks,
 std::unique_ptr<WeightReader>
 WeightReader::packed(Packing packing, StoredTensor data, StoredTensor scales,
                      std::optional<StoredTensor> zeroPoints, std::string *why) {
-  constexpr int64_t kMost = int64_t(1)
-                            << 40; // so that products do not overflow
+  // Any size up to this, so that products of two do not overflow.
+  constexpr int64_t kMost = int64_t(1) << 40;
   auto isSize = [](int64_t size) { return size > 0 && size <= kMost; };
   if (!isSize(packing.rows) || !isSize(packing.columns))
     return refuse(why, "weights of {0} x {1} elements", packing.rows,

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -105,7 +106,10 @@ public:
 
   static constexpr ModuleId root() { return 0; }
   size_t size() const { return modules.size(); }
-  const Module &operator[](ModuleId id) const { return modules[id]; }
+  const Module &operator[](ModuleId id) const {
+    assert(id < size() && "no such module in this tree");
+    return modules[id];
+  }
   llvm::ArrayRef<Module> all() const { return modules; }
   auto ids() const { return llvm::seq<ModuleId>(0, modules.size()); }
 

@@ -7,6 +7,8 @@
 
 #include "HTP/Hierarchy/ModuleTree.h"
 
+#include <cassert>
+
 namespace htp {
 
 /// The tag of every module of a tree.
@@ -25,13 +27,18 @@ class TagNames {
 public:
   explicit TagNames(const ModuleTree &tree, bool keepTorchNN = false);
 
-  llvm::StringRef operator[](ModuleId id) const { return tags[owner[id]]; }
+  llvm::StringRef operator[](ModuleId id) const {
+    return tags[taggedModule(id)];
+  }
 
   /// The module that a tag names, or nothing.
   std::optional<ModuleId> find(llvm::StringRef tag) const;
 
   /// The nearest module at or above `id` with a tag of its own.
-  ModuleId taggedModule(ModuleId id) const { return owner[id]; }
+  ModuleId taggedModule(ModuleId id) const {
+    assert(id < owner.size() && "no such module in the tree of these tags");
+    return owner[id];
+  }
 
 private:
   std::vector<ModuleId> owner;

@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,18 +25,24 @@ enum class OpRole : uint8_t {
 };
 
 /// The dataflow between ops 0 .. n-1, numbered in topological order.
-class Dataflow {
+class DataflowGraph {
 public:
-  explicit Dataflow(unsigned numOps)
+  explicit DataflowGraph(unsigned numOps)
       : roles(numOps, OpRole::Op), escaping(numOps, false) {}
 
   unsigned size() const { return roles.size(); }
 
   /// `to` reads a result of `from`. Edges must be added sorted by `to`.
   void addEdge(unsigned from, unsigned to);
-  void setRole(unsigned op, OpRole role) { roles[op] = role; }
+  void setRole(unsigned op, OpRole role) {
+    assert(op < size() && "no such op");
+    roles[op] = role;
+  }
   /// A result of the op is used outside of the block.
-  void setEscapes(unsigned op) { escaping[op] = true; }
+  void setEscapes(unsigned op) {
+    assert(op < size() && "no such op");
+    escaping[op] = true;
+  }
   /// Call once, after the last edge; builds the lists of users.
   void finish();
 
@@ -45,13 +52,17 @@ public:
   llvm::ArrayRef<unsigned> users(unsigned op) const {
     return slice(userBegin, userList, op);
   }
-  OpRole role(unsigned op) const { return roles[op]; }
+  OpRole role(unsigned op) const {
+    assert(op < size() && "no such op");
+    return roles[op];
+  }
   bool escapes(unsigned op) const { return escaping[op]; }
 
 private:
   static llvm::ArrayRef<unsigned> slice(const std::vector<unsigned> &begin,
                                         const std::vector<unsigned> &list,
                                         unsigned i) {
+    assert(i + 1 < begin.size() && "no such op, or finish() was not called");
     return llvm::ArrayRef(list).slice(begin[i], begin[i + 1] - begin[i]);
   }
 
@@ -69,6 +80,7 @@ struct GroupTree {
   std::vector<unsigned> kind{0};
 
   unsigned add(unsigned parentGroup, unsigned groupKind = 0) {
+    assert(parentGroup < size() && "parents are added before children");
     parent.push_back(parentGroup);
     depth.push_back(depth[parentGroup] + 1);
     kind.push_back(groupKind);
@@ -129,7 +141,7 @@ struct Partition {
 /// Parts of fewer than `minOps` ops, constants not counted, dissolve into the
 /// enclosing part. Takes about as long as sorting the ops once per nesting
 /// level.
-Partition partition(const Dataflow &graph, const GroupTree &groups,
+Partition partition(const DataflowGraph &graph, const GroupTree &groups,
                     std::vector<unsigned> groupOf, unsigned minOps);
 
 } // namespace htp

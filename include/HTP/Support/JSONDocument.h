@@ -16,6 +16,8 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/JSON.h"
 
+#include <cassert>
+
 namespace htp {
 
 class JSONObject;
@@ -108,6 +110,7 @@ struct JSONMember {
 
 const JSONValue *JSONArray::end() const { return elements + count; }
 const JSONValue &JSONArray::operator[](size_t index) const {
+  assert(index < count && "no such element");
   return elements[index];
 }
 const JSONMember *JSONObject::end() const { return members + count; }

@@ -34,6 +34,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,7 +54,10 @@ struct SketchLayout {
 
   bool isVector() const { return rows == 1; }
   /// Only every stride()-th row is sketched.
-  int64_t stride() const { return (rows + kMostRows - 1) / kMostRows; }
+  int64_t stride() const {
+    assert(rows > 0 && columns > 1 && "not a layout that can be sketched");
+    return (rows + kMostRows - 1) / kMostRows;
+  }
   int64_t sampledRows() const { return (rows + stride() - 1) / stride(); }
   unsigned seeds() const {
     return (kLeastBits + sampledRows() - 1) / sampledRows();
@@ -84,9 +88,15 @@ public:
   int64_t columns() const { return numColumns; }
   unsigned seeds() const { return bits.size(); }
   /// The bits of one seed, one per row.
-  const SketchBits &operator[](unsigned seed) const { return bits[seed]; }
+  const SketchBits &operator[](unsigned seed) const {
+    assert(seed < seeds() && "the matrix was sketched with fewer seeds");
+    return bits[seed];
+  }
 
-  void set(unsigned seed, int64_t row, float sum) { bits[seed].set(row, sum); }
+  void set(unsigned seed, int64_t row, float sum) {
+    assert(seed < seeds() && row >= 0 && row < numRows && "no such bit");
+    bits[seed].set(row, sum);
+  }
 
 private:
   int64_t numRows, numColumns;

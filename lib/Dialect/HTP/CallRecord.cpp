@@ -11,6 +11,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cassert>
+
 using namespace mlir;
 
 namespace htp {
@@ -222,6 +224,8 @@ static ArrayAttr namesMissing(ArrayRef<NamedAttribute> attributes,
 void recordDifference(Operation *body, Operation *original,
                       const ModuleFrame &frame,
                       SmallVectorImpl<NamedAttribute> &difference) {
+  assert(body->getName() == original->getName() &&
+         "only ops of matching bodies are compared");
   Builder builder(body->getContext());
   const size_t begin = difference.size();
   auto append = [&](StringRef key, Attribute value) {
@@ -267,8 +271,8 @@ void applyDifference(Operation *op, ArrayRef<NamedAttribute> difference) {
         op->setLoc(replaceInScope(op->getLoc(), inner));
     } else if (auto tag = dyn_cast<TagAttr>(entry.getValue());
                tag && findScope(op->getLoc())) {
-      setTag(op,
-             tag); // also sets the scope; a recorded location is applied below
+      // Also sets the scope; a recorded location is applied below.
+      setTag(op, tag);
     } else if (entry.getName() == kRecordedTypes) {
       if (auto types = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto [result, type] :
@@ -307,6 +311,7 @@ SmallVector<Operation *> recordedOps(Block &body) {
 DenseI64ArrayAttr encodeOrder(MLIRContext *context, ArrayRef<int64_t> places) {
   SmallVector<int64_t> runs;
   for (int64_t place : places) {
+    assert(place >= 0 && "positions count from 0");
     if (!runs.empty() && runs[runs.size() - 2] + runs.back() == place)
       ++runs.back();
     else
@@ -316,6 +321,7 @@ DenseI64ArrayAttr encodeOrder(MLIRContext *context, ArrayRef<int64_t> places) {
 }
 
 SmallVector<int64_t> decodeOrder(DenseI64ArrayAttr runs, size_t count) {
+  assert(runs && "no runs to decode");
   SmallVector<int64_t> places;
   ArrayRef<int64_t> values = runs.asArrayRef();
   for (size_t i = 0; i + 1 < values.size(); i += 2) {

@@ -8,6 +8,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
+#include <cassert>
+
 using namespace mlir;
 
 namespace htp {
@@ -253,6 +255,8 @@ std::optional<ModuleId> PathAttrs::find(StringAttr path) {
 TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
                         Evidence evidence, double confidence,
                         StringRef reason) {
+  assert(module < last.size() && "no such module in the tree of these tags");
+  assert(path && "a tag has a path");
   TagAttr &tag = last[module];
   if (!tag || tag.getCall() != call || tag.getEvidence() != evidence ||
       tag.getConfidenceValue() != confidence || tag.getReason() != reason)
@@ -262,6 +266,7 @@ TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
 
 void HierarchyAnalysis::assume(std::shared_ptr<const ModuleTree> tree,
                                PathAttrs paths) {
+  assert(tree && &paths.getTree() == tree.get() && "paths of another tree");
   known = std::move(tree);
   attributes.emplace(std::move(paths));
 }
@@ -278,8 +283,11 @@ void HierarchyAnalysis::read() {
   ModuleId id = ModuleTree::root();
   for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {
     ++id;
-    if ((*known)[id].path != child.getPath())
-      id = *known->find(child.getPath());
+    if ((*known)[id].path != child.getPath()) {
+      std::optional<ModuleId> found = known->find(child.getPath());
+      assert(found && "the tree was made from these modules");
+      id = *found;
+    }
     attributes->set(id, child.getSymNameAttr());
   }
 }
@@ -295,6 +303,7 @@ ModuleTree fromIR(mlir::ModuleOp module) {
 
 OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
                               MLIRContext *context) {
+  assert(&paths.getTree() == &tree && "paths of another tree");
   OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();
   const Module &root = tree[ModuleTree::root()];
@@ -330,6 +339,7 @@ OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
 }
 
 void setHierarchy(mlir::ModuleOp module, OwningOpRef<HierarchyOp> hierarchy) {
+  assert(hierarchy && "no hierarchy to set");
   if (HierarchyOp old = findHierarchy(module))
     old.erase();
   module.getBody()->push_front(hierarchy.release());

@@ -86,7 +86,7 @@ void forEachRootedNode(mlir::ModuleOp module,
 
 /// onnx-mlir names old versions of some operators SoftmaxV11 and the like.
 static StringRef withoutVersion(StringRef name) {
-  if (!llvm::isDigit(name.back()))
+  if (name.empty() || !llvm::isDigit(name.back()))
     return name;
   StringRef stem = name.rtrim("0123456789");
   return stem.consume_back("V") && !stem.empty() ? stem : name;

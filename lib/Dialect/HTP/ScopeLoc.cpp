@@ -7,6 +7,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cassert>
+
 using namespace mlir;
 
 namespace htp {
@@ -101,6 +103,7 @@ static bool mayHoldScope(Location loc) {
 
 Location attachScopeOf(Location made, Location loc) {
   DictionaryAttr metadata = ownMetadata(made);
+  assert(metadata && "not a location that attachScope made");
   if (mayHoldScope(loc) || metadata.contains(kSources))
     return attachScope(loc, *ownScope(made));
   return FusedLoc::get(loc.getContext(), {loc}, metadata);

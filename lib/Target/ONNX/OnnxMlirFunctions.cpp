@@ -13,6 +13,8 @@
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace htp;
 using ::onnx::AttributeProto;
@@ -173,6 +175,7 @@ static bool isLessSpecific(Type type, Type other) {
 }
 
 void LocalFunctions::finish(func::FuncOp instance, TypeRange resultTypes) {
+  assert(isOpen(instance) && "an instance is finished once");
   Operation *end = instance.getBody().front().getTerminator();
   for (auto [value, type] : llvm::zip(end->getOperands(), resultTypes)) {
     // The result types of another call must match its function.

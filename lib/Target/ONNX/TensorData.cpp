@@ -8,6 +8,8 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace htp;
 using ::onnx::TensorProto;
@@ -156,6 +158,8 @@ void htp::unpackTypedField(ArrayRef<char> bytes, TensorProto &tensor) {
 
 /// The bits of element `index` of raw data, for elements of up to 64 bits.
 static uint64_t readBits(ArrayRef<char> bytes, uint64_t index, unsigned bits) {
+  assert(bits <= 64 && (index + 1) * bits <= 8 * bytes.size() &&
+         "the element must exist");
   uint64_t value = 0;
   if (bits < 8) {
     unsigned shift = index * bits % 8;

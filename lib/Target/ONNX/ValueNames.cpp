@@ -6,6 +6,8 @@
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace htp;
 
@@ -24,12 +26,14 @@ void ValueNames::pushScope(Block *block) {
 }
 
 void ValueNames::reserve(StringRef name, Value value) {
+  assert(!scopes.empty() && "values are named in a scope");
   scopes.back().reserved.try_emplace(name, value);
 }
 
 /// Whether `value` can have this name without hiding another value from its
 /// users.
 bool ValueNames::isFree(StringRef name, Value value) const {
+  assert(!scopes.empty() && "values are named in a scope");
   const Scope &scope = scopes.back();
   if (scope.values.contains(name))
     return false;
@@ -57,6 +61,7 @@ void ValueNames::assign(Value value, StringRef wanted, StringRef hint) {
 StringRef ValueNames::get(Value value) const { return names.lookup(value); }
 
 Value ValueNames::find(StringRef name) const {
+  assert(!scopes.empty() && "values are named in a scope");
   return scopes.back().values.lookup(name);
 }
 

@@ -16,6 +16,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace htp;
 
@@ -77,7 +79,9 @@ static Region &bodyOf(const Frame &frame) {
 static bool isBorder(Operation *op) { return isa<RegionOp>(op); }
 
 ValueRef TaggedGraph::resolve(ValueRef ref) const {
+  assert(ref.value && "no value to resolve");
   while (true) {
+    assert(ref.frame < allFrames.size() && "no such frame");
     const Frame &frame = allFrames[ref.frame];
     if (auto result = dyn_cast<OpResult>(ref.value)) {
       if (isBorder(result.getOwner())) {
@@ -129,6 +133,7 @@ void TaggedGraph::forEachEdge(
 }
 
 std::string TaggedGraph::scope(StringRef path, unsigned index) const {
+  assert(index < allFrames.size() && "no such frame");
   const Frame &frame = allFrames[index];
   if (!frame.relative)
     return path.str();
@@ -184,6 +189,7 @@ LogicalResult TaggedGraphBuilder::build() {
 }
 
 void TaggedGraphBuilder::addFrame(Frame frame) {
+  assert(frame.function && "a frame is an instance of a function");
   Region &body = bodyOf(frame);
   unsigned index = graph.allFrames.size();
   graph.allFrames.push_back(std::move(frame));

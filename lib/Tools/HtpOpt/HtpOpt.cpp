@@ -12,8 +12,10 @@
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
@@ -124,6 +126,27 @@ static void hideForeignOptions() {
         name != "help" && name != "version" && name != "color")
       option->setHiddenFlag(cl::Hidden);
 }
+
+#ifndef NDEBUG
+/// Adds `--debug-only`, which LLVM has only if it was itself built with
+/// assertions. The filter behind it is always there.
+static void registerDebugOnly() {
+  if (cl::getRegisteredOptions().contains("debug-only"))
+    return;
+  static std::vector<std::string> chosen;
+  static cl::list<std::string> types(
+      "debug-only", cl::CommaSeparated,
+      cl::desc("Print debug output of these types (htp-outline, …)"),
+      cl::value_desc("types"), cl::cat(commandLine().category),
+      cl::callback([](const std::string &type) {
+        chosen.push_back(type);
+        auto names = map_to_vector(
+            chosen, [](const std::string &name) { return name.c_str(); });
+        setCurrentDebugTypes(names.data(), names.size());
+        DebugFlag = true;
+      }));
+}
+#endif
 
 /// Lists HTP's passes with their summaries, as they would be lost among MLIR's.
 static void describePasses(raw_ostream &os) {
@@ -269,6 +292,9 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
   endWhereFilesShrink();
   watchParent(ArrayRef<const char *>(argv, argc));
+#ifndef NDEBUG
+  registerDebugOnly();
+#endif
   hideForeignOptions(); // those that exist before MLIR registers its own
   registerCLIOptions("htp-opt", registry);
   BumpPtrAllocator allocator;

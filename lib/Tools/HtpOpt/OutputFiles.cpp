@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
+#include <cassert>
 #include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -110,6 +111,7 @@ OutputFile::~OutputFile() {
 }
 
 int OutputFile::descriptor() {
+  assert(stream && "the file was committed");
   stream->flush();
   return fd;
 }

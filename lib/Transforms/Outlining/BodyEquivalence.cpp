@@ -9,7 +9,10 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/xxhash.h"
+
+#define DEBUG_TYPE "htp-outline"
 
 using namespace mlir;
 
@@ -129,9 +132,15 @@ public:
 private:
   bool equalOps(Block &a, Block &b) {
     auto right = b.begin();
-    for (Operation &left : a)
-      if (right == b.end() || !equal(left, *right++))
+    for (Operation &left : a) {
+      if (right == b.end())
         return false;
+      if (!equal(left, *right)) {
+        LDBG() << "bodies differ at " << left << " and " << *right;
+        return false;
+      }
+      ++right;
+    }
     return right == b.end();
   }
 

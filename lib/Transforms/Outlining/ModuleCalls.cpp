@@ -10,6 +10,11 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-outline"
 
 using namespace mlir;
 
@@ -49,10 +54,14 @@ CallNumbers::CallNumbers(const ModuleTree &tree, ArrayRef<ModuleCall> seen)
 }
 
 int64_t CallNumbers::callOf(ModuleId ancestor, ModuleCall inner) const {
+  assert(ancestor < calls.size() && inner.module < calls.size() &&
+         "no such module in this tree");
   return inner.call * calls[ancestor] / calls[inner.module];
 }
 
 int64_t CallNumbers::firstCall(ModuleCall outer, ModuleId inner) const {
+  assert(outer.module < calls.size() && inner < calls.size() &&
+         "no such module in this tree");
   return outer.call * calls[inner] / calls[outer.module];
 }
 
@@ -75,8 +84,11 @@ std::optional<ModuleCall> readModuleCall(Operation *op, PathAttrs &paths) {
     call.module =
         tree.lowestCommonAncestor(call.module, tree.nearest(scope.path));
   // Call numbers of different modules are not comparable.
-  if (scopes.size() > 1)
+  if (scopes.size() > 1) {
+    LDBG(2) << op->getName() << " was made of ops of " << scopes.size()
+            << " modules: counts as '" << tree[call.module].path << "'";
     call.call = 0;
+  }
   return call;
 }
 
@@ -154,8 +166,11 @@ forEachProducer(Operation *op, Block *block,
   auto visit = [&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (Operation *producer = operand.getDefiningOp();
-          producer && producer->getBlock() == block)
+          producer && producer->getBlock() == block) {
+        assert(numbers.contains(producer) &&
+               "each op of the block has a number");
         use(numbers.lookup(producer));
+      }
   };
   if (op->getNumRegions() == 0)
     visit(op);
@@ -176,7 +191,7 @@ void TaggedBlock::readDataflow(const ModuleTree &tree) {
   for (auto [number, op] : llvm::enumerate(ops))
     numbers[op] = number;
 
-  graph = Dataflow(ops.size());
+  graph = DataflowGraph(ops.size());
   std::optional<unsigned> lastEffect;
   for (auto [number, op] : llvm::enumerate(ops)) {
     unsigned to = number;
@@ -204,6 +219,7 @@ void TaggedBlock::readDataflow(const ModuleTree &tree) {
 LogicalResult TaggedBlock::readTags(PathAttrs &paths) {
   Operation *untagged = nullptr, *tagged = nullptr;
   size_t numUntagged = 0;
+  assert(calls.empty() && "tags are read once");
   calls.reserve(ops.size());
   for (Operation *op : ops) {
     std::optional<ModuleCall> call = readModuleCall(op, paths);

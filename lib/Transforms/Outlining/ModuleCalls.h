@@ -8,22 +8,13 @@
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
+#include "HTP/Hierarchy/Scopes.h"
 #include "HTP/Partition/Partition.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace htp {
-
-/// One call of one module.
-struct ModuleCall {
-  ModuleId module = 0;
-  int64_t call = 0;
-
-  bool operator==(const ModuleCall &other) const {
-    return module == other.module && call == other.call;
-  }
-};
 
 /// The printed form of a module call: "encoder.layer.0", or "encoder.layer.0:1"
 /// for the second call.
@@ -79,7 +70,7 @@ struct TaggedBlock {
   std::vector<mlir::Operation *> ops; ///< without the terminator
   std::vector<ModuleCall> calls;      ///< by op
   std::vector<bool> absent;           ///< by op: isAbsentValue
-  Dataflow graph{0};
+  DataflowGraph graph{0};
 };
 
 } // namespace htp

@@ -11,6 +11,11 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-outline"
 
 using namespace mlir;
 
@@ -74,6 +79,12 @@ static std::vector<unsigned> innermostFirst(ArrayRef<Part> parts) {
 LogicalResult OutlineBuilder::build(const TaggedBlock &block,
                                     ArrayRef<Part> parts,
                                     ArrayRef<ModuleCall> groupCalls) {
+  assert(!parts.empty() && "part 0 is the whole block");
+  assert(llvm::all_of(parts,
+                      [&](const Part &part) {
+                        return part.group < groupCalls.size();
+                      }) &&
+         "each group is a module call");
   tagged = &block;
   calls = groupCalls;
   callOfPart.assign(parts.size(), nullptr);
@@ -141,6 +152,8 @@ void OutlineBuilder::restoreOrder(const Part &root) {
 /// Moves the ops and calls of `part` into `body`.
 void OutlineBuilder::fill(Block *body, const Part &part) {
   for (Part::Item item : part.items) {
+    assert((!item.isPart || callOfPart[item.index]) &&
+           "nested parts are built before those around them");
     if (item.isPart)
       body->push_back(callOfPart[item.index]);
     else
@@ -342,6 +355,7 @@ void OutlineBuilder::close(Block *body, const Border &border) {
 func::FuncOp OutlineBuilder::makeFunction(const Part &part,
                                           std::unique_ptr<Block> body,
                                           const Border &border) {
+  assert(body && !body->empty() && "close() adds at least a terminator");
   auto nameAttribute = [&](Value value) {
     StringRef name = getValueName(value);
     NamedAttrList attributes;
@@ -381,10 +395,15 @@ func::FuncOp OutlineBuilder::findEqual(Block *body, ModuleId of,
       continue;
     auto arguments =
         matchBodies(other.function.front(), *body, hasLooseTypes());
-    if (!arguments)
+    if (!arguments) {
+      LDBG() << "'" << tree[of].path << "' has the hash of '@"
+             << other.function.getSymName() << "', but another body";
       continue;
-    call->setOperands(llvm::map_to_vector(
-        *arguments, [&](unsigned i) { return call.getOperand(i); }));
+    }
+    call->setOperands(llvm::map_to_vector(*arguments, [&](unsigned i) {
+      assert(i < call.getNumOperands() && "arguments and operands match");
+      return call.getOperand(i);
+    }));
     return other.function;
   }
   return {};
@@ -439,8 +458,10 @@ OriginalsAttr OutlineBuilder::recordOriginals(func::FuncOp shared, Block *body,
                                               const ModuleFrame &frame) {
   SmallVector<NamedAttribute> differences;
   SmallVector<unsigned> ends;
-  for (auto [op, original] :
-       llvm::zip(recordedOps(shared.front()), recordedOps(*body))) {
+  SmallVector<Operation *> ops = recordedOps(shared.front()),
+                           originals = recordedOps(*body);
+  assert(ops.size() == originals.size() && "equal bodies have as many ops");
+  for (auto [op, original] : llvm::zip(ops, originals)) {
     recordDifference(op, original, frame, differences);
     ends.push_back(differences.size());
   }
@@ -468,6 +489,8 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
     annotate(call, part, border.results,
              recordOriginals(equal, body.get(), frame));
     call.setCallee(equal.getSymName());
+    LDBG() << "'" << tree[of].path << "' shares '@" << equal.getSymName()
+           << "'";
     for (auto [result, type] :
          llvm::zip(call.getResults(), equal.getResultTypes()))
       result.setType(type);
@@ -482,6 +505,10 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
   inOrder.push_back(function);
   byHash[hash].push_back({function, of});
   ++numFunctions;
+  LDBG() << "'" << tree[of].path << "' becomes '@" << function.getSymName()
+         << "' with " << function.front().getOperations().size() - 1 << " ops, "
+         << function.getNumArguments() << " arguments and "
+         << function.getNumResults() << " results, body hash " << size_t(hash);
   call.setCallee(function.getSymName());
   makeRelative(function, frame);
   return call.getOperation();

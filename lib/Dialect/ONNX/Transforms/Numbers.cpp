@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <functional>
 
@@ -113,6 +114,8 @@ broadcast(ArrayRef<ArrayRef<int64_t>> shapes) {
 /// The element of `numbers`, broadcast to `shape`, at linear index `index`.
 static Number at(const Numbers &numbers, ArrayRef<int64_t> shape,
                  int64_t index) {
+  assert(shape.size() >= numbers.shape.size() &&
+         "broadcasting only adds dimensions");
   int64_t offset = 0, stride = 1;
   size_t missing = shape.size() - numbers.shape.size();
   for (size_t axis = shape.size(); axis-- > 0;) {
@@ -124,6 +127,7 @@ static Number at(const Numbers &numbers, ArrayRef<int64_t> shape,
     offset += (size == 1 ? 0 : place) * stride;
     stride *= size;
   }
+  assert(offset < int64_t(numbers.values.size()) && "not of this shape");
   return numbers.values[offset];
 }
 

@@ -27,6 +27,8 @@
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 
+#include <cassert>
+
 namespace htp {
 
 /// On an outlined function: the path of the module whose body it is.
@@ -47,7 +49,10 @@ inline constexpr llvm::StringLiteral kConstantsAttr = "htp.constants";
 
 /// How a call refers to original `number` if that is an op of the same outlined
 /// body, where numbers from 0 up mean copies. -1 refers to nothing.
-constexpr int64_t constantInBody(int64_t number) { return -2 - number; }
+constexpr int64_t constantInBody(int64_t number) {
+  assert(number >= 0 && "originals are numbered from 0");
+  return -2 - number;
+}
 
 /// The properties (`<{…}>`) that textual IR gives to an unregistered op: all of
 /// its attributes, names included. Null for a registered op, or without any.
@@ -118,6 +123,7 @@ void applyDifference(mlir::Operation *op,
 /// even if its dialect is not loaded and it cannot be recognized as one.
 inline llvm::iterator_range<mlir::Block::iterator>
 opsBeforeLast(mlir::Block &body) {
+  assert(!body.empty() && "a body ends with a terminator");
   return {body.begin(), std::prev(body.end())};
 }
 

@@ -192,6 +192,7 @@ def HTP_OriginalsAttr : HTP_Attr<"Originals", "originals"> {
     size_t size() const { return getEnds().size(); }
     /// The entries of op number `op`.
     ::llvm::ArrayRef<::mlir::NamedAttribute> operator[](size_t op) const {
+      assert(op < size() && "no such op in the body");
       return getEntries().take_front(getEnds()[op]).drop_front(
           op ? getEnds()[op - 1] : 0);
     }

@@ -9,6 +9,7 @@
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 
+#include <cassert>
 #include <memory>
 
 namespace htp {
@@ -33,12 +34,17 @@ public:
   }
 
   mlir::StringAttr operator[](ModuleId id) {
+    assert(id < paths.size() && "no such module in the tree of these paths");
     mlir::StringAttr &path = paths[id];
     if (!path)
       path = mlir::StringAttr::get(context, tree[id].path);
     return path;
   }
-  void set(ModuleId id, mlir::StringAttr path) { paths[id] = path; }
+  void set(ModuleId id, mlir::StringAttr path) {
+    assert(id < paths.size() && "no such module in the tree of these paths");
+    assert(path.getValue() == tree[id].path && "not the path of this module");
+    paths[id] = path;
+  }
 
   /// The module at `path`; `path` is then cached as its attribute. Searches
   /// near the last result first: graphs follow their tree, so the next query is

@@ -12,6 +12,8 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cassert>
+
 namespace htp {
 
 /// Attributes that the ONNX importer sets.
@@ -94,7 +96,10 @@ bool isCopy(mlir::Operation *op);
 class ArgumentAttrs {
 public:
   explicit ArgumentAttrs(mlir::FunctionOpInterface function);
-  mlir::NamedAttrList &operator[](unsigned argument) { return lists[argument]; }
+  mlir::NamedAttrList &operator[](unsigned argument) {
+    assert(argument < lists.size() && "no such argument");
+    return lists[argument];
+  }
   void store();
 
 private:
