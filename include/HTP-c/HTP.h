@@ -81,9 +81,9 @@ MLIR_CAPI_EXPORTED MlirLogicalResult htpExportBytes(MlirModule module,
                                                     MlirStringCallback callback,
                                                     void *userData);
 
-/** The path of the module that `op` came from, always relative to the root, even
- * inside an outlined function; a null string if the op has no tag. The string
- * lives as long as the context. */
+/** The path of the module that `op` came from, always relative to the root,
+ * even inside an outlined function; a null string if the op has no tag. The
+ * string lives as long as the context. */
 MLIR_CAPI_EXPORTED MlirStringRef htpOperationGetModulePath(MlirOperation op);
 
 #ifdef __cplusplus
