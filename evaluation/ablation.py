@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What each number of the alignment is worth: tags exported models with the number changed, and scores them.
+"""How much each number of the alignment matters: tags exported models with the number changed, and scores them.
 
     ablation.py CORPUS [--bin build/bin] [--models NAME ...] [--jobs N]
 
 CORPUS is a folder that export.py wrote (build/evaluation/corpus after `make eval`). Each number of
-include/HTP/Alignment/Parameters.inc is set to the value with which its rule says nothing; then to half and to double of what
-it is. Only forms without names are tagged, where the alignment is alone. Writes the table into docs/Alignment.md.
+include/HTP/Alignment/Parameters.inc is set to the value that disables its rule, then to half and to twice its value. Only forms
+without names are tagged, because nothing but the alignment places their nodes. Writes the table into docs/Alignment.md.
 """
 
 from __future__ import annotations
@@ -155,8 +155,9 @@ def main() -> int:
         rows = [row(number, base, cases, args, folder) for number in numbers()]
     lines = [
         BEGIN,
-        f"Over {len(cases)} files without names of {len(models)} models of the corpus ({known} nodes with a truth, {base} wrong as "
-        "it is): how many more are wrong without the rule, and with half and double of the number.",
+        "How many more nodes are wrong without the rule, with half the number, and with twice the number. "
+        f"Measured on {len(cases)} files without names from {len(models)} models of the corpus ({known} nodes with known truth, "
+        f"of which {base} are wrong with the numbers as they are).",
         "",
         "| number | value | unit | what it is | without | half | double |",
         "| --- | --- | --- | --- | --- | --- | --- |",

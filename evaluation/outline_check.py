@@ -90,6 +90,41 @@ def load_arrays(path):
         return dict(arrays)
 
 
+def constant_operands(model):
+    """Operands of functions that all calls pass alike, though they are no parameter of a module."""
+    functions = {function.name: function for function in model.functions}
+    bodies = [model.graph, *functions.values()]
+    calls = [(body, node) for body in bodies for node in body.node if node.op_type in functions]
+    passed = {}  # for each function and input: what its calls pass, None where it is no constant
+    known = {}
+
+    def contents(body, name):
+        if id(body) not in known:
+            known[id(body)] = {
+                node.output[0]: node.attribute[0].SerializeToString()
+                for node in body.node
+                if node.op_type == "Constant" and not is_parameter(node)
+            } | {
+                tensor.name: (tuple(tensor.dims), onnx.numpy_helper.to_array(tensor).tobytes())
+                for tensor in getattr(body, "initializer", [])
+                if not is_parameter(tensor)
+            }
+        return known[id(body)].get(name)
+
+    for body, node in calls:
+        for index, name in enumerate(node.input):
+            passed.setdefault((node.op_type, index), set()).add(contents(body, name))
+    return [
+        f"{function} input {index} ({functions[function].input[index]})"
+        for (function, index), values in passed.items()
+        if len(values) == 1 and None not in values
+    ]
+
+
+def is_parameter(what):
+    return any(entry.key == "htp.parameter" for entry in what.metadata_props)
+
+
 def check(options, name, variant, counts):
     folder = f"{options.corpus}/{name}"
     source = f"{folder}/{variant}.onnx"
@@ -121,6 +156,8 @@ def check(options, name, variant, counts):
         raise Failure(f"inlined, differs from the tagged model in {where}")
 
     model = onnx.load(outlined)
+    if outside := constant_operands(model):
+        raise Failure(f"constants that all calls pass alike are operands: {', '.join(outside)}")
     splits = re.findall(r"remark: (module '.*)", said)
     counts["modules"] += int(re.search(r"remark: outlined (\d+) calls", said).group(1))
     counts["split"] += len(splits)

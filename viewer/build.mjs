@@ -22,12 +22,14 @@ async function bundled(options) {
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`;
 
+/** The licences of what the page holds; packages with the same text share it. */
 function licences() {
-  const texts = ['@dagrejs/dagre', '@dagrejs/graphlib', 'd3-hierarchy'].map((name) => {
-    const text = readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8');
-    return `${name}\n${text.trim()}`;
-  });
-  return texts.join('\n\n').replaceAll('--', '\u2013');
+  const names = ['@dagrejs/dagre', '@dagrejs/graphlib', 'd3-hierarchy'];
+  const text = (name) => readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8').trim();
+  return [...new Set(names.map(text))]
+    .map((licence) => `${names.filter((name) => text(name) === licence).join(', ')}\n${licence}`)
+    .join('\n\n')
+    .replaceAll('--', '\u2013');
 }
 
 async function page(target) {

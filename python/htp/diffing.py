@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import os
 import statistics
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ from .diff_graphs import Call, Graph, Pair, depth, label, pairs_of_graphs
 from .errors import BadInput
 from .exporting import load_capture
 from .holding import StrPath, existing
-from .onnxfile import has_functions, model_metadata
+from .onnxfile import has_functions, has_tags
 from .running import packages, read_inputs
 from .scratch import Scratch
 
@@ -56,6 +57,7 @@ class Comparison:
     added: float = 0.0  # noise where the module is given the first model's values
     shifted: float = 0.0  # how far the gain is from 1 there
     outlier: float = 0.0  # how much more of either of the two it adds than half of the modules
+    other_shape: tuple[int, ...] = ()  # of the second's value, which may have axes in one
     axes: tuple[int, ...] | None = None  # of the second's value, where it has another layout
     parts: bool = False
     holds: list[str] = field(default_factory=list)  # modules whose own values the second lacks
@@ -168,10 +170,12 @@ def diff(
             if a is None or b is None or _kind(a) != _kind(b):
                 continue
             axes = _layout(a, b, numpy) if value != other else None
-            b = b if axes is None else b.transpose(axes)
-            if a.shape == b.shape:
-                item = _compared(call, one.class_name(call[0]), value, other, a, b, numpy)
-                item.axes = axes
+            alike = b if axes is None else b.transpose(axes)
+            if _merges(a.shape, alike.shape):
+                alike = alike.reshape(a.shape)
+            if a.shape == alike.shape:
+                item = _compared(call, one.class_name(call[0]), value, other, a, alike, numpy)
+                item.other_shape, item.axes = b.shape, axes
                 item.parts = _is_beyond(item, tolerance)
                 result.comparisons.append(item)
         compared = {(item.module, item.call) for item in result.comparisons}
@@ -212,7 +216,7 @@ def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
     given = [first, second]
     sides: list[Any] = [_program(model) if is_program(model) else None for model in given]
     paths = [existing(model) if side is None else None for model, side in zip(given, sides)]
-    tagged = [path is not None and "htp.hierarchy" in model_metadata(path) for path in paths]
+    tagged = [path is not None and has_tags(path) for path in paths]
     for path in paths:
         if path is not None and has_functions(path):
             raise BadInput(
@@ -406,6 +410,15 @@ def _layout(a: Any, b: Any, numpy: Any) -> tuple[int, ...] | None:
     return None
 
 
+def _merges(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether one shape is the other with neighbouring axes in one: a product of matrices may be computed
+    of all rows of all images at once."""
+    borders = [set(itertools.accumulate(sizes, operator.mul)) for sizes in (shape, other)]
+    return math.prod(shape) == math.prod(other) and (
+        borders[0] <= borders[1] or borders[1] <= borders[0]
+    )
+
+
 def _is_beyond(item: Comparison, tolerance: float) -> bool:
     return not item.relative <= tolerance or len(set(map(bool, item.nonfinite))) > 1
 
@@ -417,11 +430,11 @@ def _add_own_errors(two: _Side, comparisons: list[Comparison], run: _Run, numpy:
     for item in reversed(comparisons):
         with numpy.errstate(over="ignore"):  # what float16 cannot hold is infinite there
             array = run.found[item.value].astype(run.others[item.other].dtype)
-        given[item.other] = array if item.axes is None else array.transpose(_inverse(item.axes))
+        given[item.other] = _as_other(item, array)
     alone = two.run_given(given, run.feeds)
     for item in comparisons:
         call, a = (item.module, item.call), run.found[item.value]
-        b = alone[item.other] if item.axes is None else alone[item.other].transpose(item.axes)
+        b = _as_first(item, alone[item.other])
         own = _compared(call, item.class_name, item.value, item.other, a, b, numpy)
         item.added, item.shifted = own.noise, abs(own.gain - 1)
     _add_outliers(comparisons)
@@ -438,6 +451,18 @@ def _add_outliers(comparisons: list[Comparison]) -> None:
     }
     for item in comparisons:
         item.outlier = max(getattr(item, name) / limit for name, limit in usual.items())
+
+
+def _as_first(item: Comparison, array: Any) -> Any:
+    """A value of the second model in the layout of the first one."""
+    return array.reshape(item.shape) if item.axes is None else array.transpose(item.axes)
+
+
+def _as_other(item: Comparison, array: Any) -> Any:
+    """A value of the first model in the layout of the second one."""
+    if item.axes is None:
+        return array.reshape(item.other_shape)
+    return array.transpose(_inverse(item.axes))
 
 
 def _inverse(axes: tuple[int, ...]) -> list[int]:

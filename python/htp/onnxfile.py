@@ -109,15 +109,33 @@ def is_mlir(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix in (".mlir", ".mlirbc")
 
 
+def has_tree(path: str | os.PathLike[str]) -> bool:
+    """Whether an ONNX file carries a module tree."""
+    return "htp.hierarchy" in model_metadata(path)
+
+
+def has_tags(path: str | os.PathLike[str]) -> bool:
+    """Whether its nodes have tags, too. Optimizers drop the metadata of nodes and keep those of the model."""
+    if not has_tree(path):
+        return False
+    keys = (key for node in raw_nodes(path) for key in node.metadata)
+    has_nodes = next(raw_nodes(path), None) is not None
+    return not has_nodes or any(key.startswith("htp.") for key in keys)
+
+
 def check_tagged(path: str | os.PathLike[str]) -> None:
     """Raises where an ONNX file carries no tags."""
-    if is_mlir(path):
-        return  # htp-opt says it
-    if "htp.hierarchy" not in model_metadata(path):
+    if is_mlir(path) or has_tags(path):  # of .mlir, htp-opt says it
+        return
+    if has_tree(path):
         raise NotTagged(
-            f"{path} carries no tags: tag it with 'htp tag {path} --trace trace.json', "
-            "or export the model with 'htp export'"
+            f"{path} was tagged, but none of its nodes has a tag any more: optimizers drop them. "
+            f"Tag it again with 'htp tag {path} --reference TAGGED.onnx', the file as it was before"
         )
+    raise NotTagged(
+        f"{path} carries no tags: tag it with 'htp tag {path} --trace trace.json', "
+        "or export the model with 'htp export'"
+    )
 
 
 @dataclass(frozen=True)

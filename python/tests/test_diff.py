@@ -152,6 +152,28 @@ def test_a_module_that_is_called_twice(model, folder):
     assert calls == {0, 1}
 
 
+class Heads(torch.nn.Module):
+    """A product that the optimizer computes of all rows at once, and splits into heads after that."""
+
+    def __init__(self):
+        super().__init__()
+        self.project, self.norm = torch.nn.Linear(32, 32), torch.nn.LayerNorm(8)
+
+    def forward(self, x):
+        return self.norm(self.project(x).view(2, 8, 4, 8))
+
+
+def test_rows_of_all_images_at_once(folder):
+    good, bad = folder / "heads.onnx", folder / "heads-gemm.onnx"
+    htp.export(Heads(), (torch.randn(2, 8, 32),), good, exporter="torchscript")
+    optimized(injected(good, "project", folder / "bad8.onnx"), bad)
+    assert "Gemm" in [node.op_type for node in onnx.load(bad).graph.node]
+    result = htp.diff(good, bad)
+    assert result.first.module == "project" and not result.first.holds
+    assert (result.first.shape, result.first.other_shape) == ((2, 8, 32), (16, 32))
+    assert result.worst[0].module == "project"
+
+
 def test_what_was_fused_is_named(model, folder):
     """BiasGelu holds the bias of the Linear before it: its value is gone."""
     bad = optimized(injected(model, "layers.1.up", folder / "bad7.onnx"), folder / "fused.onnx")

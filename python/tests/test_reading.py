@@ -144,6 +144,17 @@ def test_a_model_without_tags(tmp_path):
         htp.load(file)
 
 
+def test_a_model_whose_nodes_lost_their_tags(model, tmp_path):
+    """Optimizers keep the model's metadata, and drop those of nodes."""
+    onnx = pytest.importorskip("onnx")
+    proto = onnx.load(model.path)
+    for node in proto.graph.node:
+        del node.metadata_props[:]
+    onnx.save(proto, tmp_path / "optimized.onnx")
+    with pytest.raises(htp.NotTagged, match="was tagged, but none of its nodes.*--reference"):
+        htp.load(tmp_path / "optimized.onnx")
+
+
 def test_records_have_all_of_their_fields(model):
     """They are filled at once, past the constructor."""
     tagged = [node for node in model.nodes.values() if node.tag is not None]

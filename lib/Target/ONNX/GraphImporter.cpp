@@ -4,6 +4,7 @@
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Dialect/ONNX/IR/Schema.h"
+#include "HTP/Target/ONNX/Wire.h"
 #include "NodeOrder.h"
 #include "Types.h"
 
@@ -40,6 +41,29 @@ std::string GraphImporter::describe(const ::onnx::NodeProto &node, int index) {
                                          : "'" + node.name() + "'";
   std::string type = node.op_type().empty() ? "" : " (" + node.op_type() + ")";
   return "node " + name + type;
+}
+
+bool GraphImporter::showMetadata(const ::onnx::NodeProto &node, TakeFn take,
+                                 NamedAttrList &attrs) const {
+  std::optional<StringRef> notes = file->notes(node);
+  if (!notes)
+    return showMetadata(node.metadata_props(), take, attrs);
+  if (!sink)
+    return false;
+  SmallVector<MetadataSink::Entry, 16> entries;
+  wire::forEachPair(*notes, [&](wire::Pair pair) {
+    entries.push_back({pair.first, pair.second});
+  });
+  const size_t before = entries.size();
+  take(*sink, entries);
+  if (entries.size() == before)
+    return false;
+  SmallVector<Attribute> rest;
+  for (auto [key, value] : entries)
+    rest.push_back(Builder(context).getStrArrayAttr({key, value}));
+  if (!rest.empty())
+    attrs.append("metadata_props", ArrayAttr::get(context, rest));
+  return true;
 }
 
 bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,

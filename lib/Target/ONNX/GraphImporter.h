@@ -57,6 +57,9 @@ public:
   /// `attrs` then has what is left.
   bool showMetadata(const MetadataEntries &metadata, TakeFn take,
                     mlir::NamedAttrList &attrs) const;
+  /// The same of a node, whose metadata may be a span of the file.
+  bool showMetadata(const ::onnx::NodeProto &node, TakeFn take,
+                    mlir::NamedAttrList &attrs) const;
 
   mlir::InFlightDiagnostic emitError() const;
   const ProtoEncoder &getEncoder() const { return encoder; }

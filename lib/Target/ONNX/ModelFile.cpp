@@ -3,29 +3,19 @@
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Target/ONNX/Wire.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 
 #include <climits>
-#include <deque>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/io/zero_copy_stream.h>
 
 using namespace llvm;
 using namespace htp;
-namespace io = google::protobuf::io;
 
-std::optional<size_t> htp::getSpanIndex(const ::onnx::TensorProto &tensor) {
-  const auto &unknown = tensor.unknown_fields();
-  for (int i = 0, e = unknown.field_count(); i != e; ++i)
-    if (unknown.field(i).number() == kSpanField &&
-        unknown.field(i).type() == google::protobuf::UnknownField::TYPE_VARINT)
-      return unknown.field(i).varint();
-  return std::nullopt;
-}
-
-/// Replaces large `raw_data` of one tensor by a reference to a new span. Where
-/// the field occurs twice, protobuf's rule holds: the last one counts.
-static bool takeRawData(StringRef tensor, wire::Rope &rope,
-                        std::vector<ArrayRef<char>> &spans) {
+/// Replaces large `raw_data` of one tensor by `standIn`, and tells the bytes.
+/// Where the field occurs twice, protobuf's rule holds: the last one counts.
+static ArrayRef<char> takeRawData(StringRef tensor, wire::Rope &rope,
+                                  uint64_t standIn) {
   constexpr unsigned kRawData = ::onnx::TensorProto::kRawDataFieldNumber;
   auto isRawData = [](const wire::Field &field) {
     return field.number == kRawData && field.type == wire::Length;
@@ -35,34 +25,80 @@ static bool takeRawData(StringRef tensor, wire::Rope &rope,
     if (isRawData(*field))
       bytes = field->payload;
   if (!rest.empty() || bytes.size() < kMinSpan)
-    return false;
+    return {};
 
   rest = tensor;
   while (std::optional<wire::Field> field = wire::readField(rest)) {
     if (!isRawData(*field))
       rope.append(field->whole);
     else if (field->payload.begin() == bytes.begin())
-      rope.appendField(kSpanField, wire::Varint, spans.size());
+      rope.appendField(kSpanField, wire::Varint, standIn);
   }
-  spans.push_back(ArrayRef<char>(bytes.begin(), bytes.end()));
-  return true;
+  return ArrayRef<char>(bytes.begin(), bytes.end());
 }
 
-/// Parses a message that lies in pieces, without joining them first.
-static bool parseRope(::onnx::ModelProto &model, const wire::Rope &rope) {
-  std::deque<io::ArrayInputStream> streams;
-  std::vector<io::ZeroCopyInputStream *> pointers;
-  for (StringRef piece : rope.pieces()) {
-    // Streams count in int, and so does protobuf: a graph of 2 GB without its
-    // weights is beyond what it can hold.
-    if (piece.size() > INT_MAX)
+namespace {
+/// A message that lies in pieces, without joining them all first: small ones
+/// are handed to protobuf together, since each takes it some ado.
+class RopeStream : public google::protobuf::io::ZeroCopyInputStream {
+public:
+  explicit RopeStream(const wire::Rope &rope) : pieces(rope.pieces()) {}
+
+  bool Next(const void **data, int *size) override {
+    if (current.empty() && !fill())
       return false;
-    streams.emplace_back(piece.data(), static_cast<int>(piece.size()));
-    pointers.push_back(&streams.back());
+    // Streams count in int.
+    StringRef part = current.take_front(INT_MAX);
+    current = current.drop_front(part.size());
+    read += part.size();
+    *data = part.data();
+    *size = static_cast<int>(part.size());
+    return true;
   }
-  io::ConcatenatingInputStream whole(pointers.data(),
-                                     static_cast<int>(pointers.size()));
-  return model.ParseFromZeroCopyStream(&whole);
+  void BackUp(int count) override {
+    current = StringRef(current.data() - count, current.size() + count);
+    read -= count;
+  }
+  bool Skip(int count) override {
+    const void *data;
+    int size = 0;
+    for (; count > 0 && Next(&data, &size); count -= size)
+      ;
+    if (count < 0)
+      BackUp(-count);
+    return count <= 0;
+  }
+  int64_t ByteCount() const override { return read; }
+
+private:
+  /// Pieces of less are joined to about so many bytes.
+  static constexpr size_t kSmall = 4096, kJoined = 1 << 16;
+
+  bool fill() {
+    if (pieces.empty())
+      return false;
+    if (pieces.front().size() >= kSmall) {
+      current = pieces.consume_front();
+      return true;
+    }
+    joined.clear();
+    while (!pieces.empty() && pieces.front().size() < kSmall &&
+           joined.size() < kJoined)
+      joined += pieces.consume_front();
+    current = joined;
+    return !current.empty() || fill();
+  }
+
+  ArrayRef<StringRef> pieces;
+  StringRef current;
+  SmallString<0> joined;
+  int64_t read = 0;
+};
+} // namespace
+
+static bool parseRope(::onnx::ModelProto &model, const wire::Rope &rope) {
+  RopeStream stream(rope);
+  return model.ParseFromZeroCopyStream(&stream);
 }
 
 static google::protobuf::ArenaOptions inBlocks() {
@@ -102,10 +138,21 @@ ModelFile::parse(std::shared_ptr<ModelFile> file, StringRef bytes) {
     return createStringError("'" + file->filePath +
                              "' is not an ONNX model: " + why);
   };
-  auto rope = wire::rewriteTensors(
-      bytes, kMinSpan, [&](StringRef tensor, wire::Rope &rope) {
-        return takeRawData(tensor, rope, file->spans);
-      });
+  // Where it lies in memory is another place in each run.
+  file->firstSpan = reinterpret_cast<uintptr_t>(bytes.data()) << 16;
+  auto takeTensor = [&](StringRef tensor, wire::Rope &rope) {
+    uint64_t standIn = file->firstSpan + file->spans.size();
+    ArrayRef<char> data = takeRawData(tensor, rope, standIn);
+    if (!data.empty())
+      file->spans.push_back(data);
+    return !data.empty();
+  };
+  auto takeNotes = [&](StringRef notes, wire::Rope &rope) {
+    rope.appendField(kSpanField, wire::Varint,
+                     file->firstSpan + file->spans.size());
+    file->spans.push_back(ArrayRef<char>(notes.begin(), notes.end()));
+  };
+  auto rope = wire::rewrite(bytes, kMinSpan, takeTensor, takeNotes);
   file->proto = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(
       &file->messages);
   if (!rope || !parseRope(*file->proto, *rope)) {
@@ -122,15 +169,29 @@ void ModelFile::dropModel() {
   messages.Reset();
 }
 
-/// The tensor's span. A file can carry a field of the same number with any
-/// value: what is no span of ours is not one.
-std::optional<size_t> ModelFile::span(const ::onnx::TensorProto &tensor) const {
-  std::optional<size_t> index = getSpanIndex(tensor);
-  return index && *index < spans.size() ? index : std::nullopt;
+bool ModelFile::isStandIn(const google::protobuf::UnknownField &field) const {
+  return field.number() == kSpanField &&
+         field.type() == google::protobuf::UnknownField::TYPE_VARINT &&
+         field.varint() - firstSpan < spans.size();
+}
+
+std::optional<size_t>
+ModelFile::span(const google::protobuf::UnknownFieldSet &unknown) const {
+  for (int i = 0, e = unknown.field_count(); i != e; ++i)
+    if (isStandIn(unknown.field(i)))
+      return unknown.field(i).varint() - firstSpan;
+  return std::nullopt;
 }
 
 bool ModelFile::isSpan(const ::onnx::TensorProto &tensor) const {
-  return span(tensor).has_value();
+  return span(tensor.unknown_fields()).has_value();
+}
+
+std::optional<StringRef> ModelFile::notes(const ::onnx::NodeProto &node) const {
+  std::optional<size_t> index = span(node.unknown_fields());
+  if (!index)
+    return std::nullopt;
+  return StringRef(spans[*index].data(), spans[*index].size());
 }
 
 bool ModelFile::hasRawData(const ::onnx::TensorProto &tensor) const {
@@ -138,7 +199,7 @@ bool ModelFile::hasRawData(const ::onnx::TensorProto &tensor) const {
 }
 
 ArrayRef<char> ModelFile::rawData(const ::onnx::TensorProto &tensor) const {
-  if (std::optional<size_t> index = span(tensor))
+  if (std::optional<size_t> index = span(tensor.unknown_fields()))
     return spans[*index];
   return ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size());
 }

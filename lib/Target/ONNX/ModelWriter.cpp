@@ -168,10 +168,10 @@ Error ModelWriter::write(const ::onnx::ModelProto &model, int fd) {
   std::string skeleton;
   if (!model.SerializeToString(&skeleton))
     return createStringError("protobuf cannot serialize the model");
-  auto rope = wire::rewriteTensors(skeleton, /*minimum=*/0,
-                                   [&](StringRef tensor, wire::Rope &rope) {
-                                     return spliceRawData(tensor, rope, spans);
-                                   });
+  auto rope = wire::rewrite(skeleton, /*minimum=*/0,
+                            [&](StringRef tensor, wire::Rope &rope) {
+                              return spliceRawData(tensor, rope, spans);
+                            });
   if (!rope)
     return createStringError("the model is nested too deeply to be read again");
   if (rope->size() > INT_MAX)

@@ -104,13 +104,15 @@ static void importOperator(const NodeProto &node, OperationState &state,
     state.addAttribute("onnx.domain", builder.getStringAttr(node.domain()));
 }
 
-/// Whether a node has fields that most have not. To ask protobuf's reflection
-/// takes longer than all else that a plain node needs.
-static bool hasMore(const NodeProto &node) {
+/// Whether a node has fields that most have not, metadata aside. To ask
+/// protobuf's reflection takes longer than all else that a plain node needs.
+static bool hasMore(const NodeProto &node, const ModelFile &file) {
   static const bool knowsAll = NodeProto::descriptor()->field_count() == 10;
+  const auto &unknown = node.unknown_fields();
+  bool isPlain = unknown.empty() || (unknown.field_count() == 1 &&
+                                     file.isStandIn(unknown.field(0)));
   return !knowsAll || node.has_doc_string() || node.has_overload() ||
-         node.metadata_props_size() || node.device_configurations_size() ||
-         !node.unknown_fields().empty();
+         node.device_configurations_size() || !isPlain;
 }
 
 FailureOr<Value> GraphImporter::importOperand(StringRef name) {
@@ -167,9 +169,11 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
   auto take = [&](MetadataSink &sink, MetadataSink::Entries &entries) {
     sink.takeFromNode(entries, state);
   };
-  if (showMetadata(node.metadata_props(), take, rest))
+  bool taken = showMetadata(node, take, rest);
+  if (taken)
     skip.push_back(NodeProto::kMetadataPropsFieldNumber);
-  if (hasMore(node))
+  if (hasMore(node, *file) ||
+      (!taken && (node.metadata_props_size() || file->notes(node))))
     encoder.encodeFields(node, rest, skip);
   for (NamedAttribute attr : rest)
     state.addAttribute(("onnx." + attr.getName().getValue()).str(),

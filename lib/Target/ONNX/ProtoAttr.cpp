@@ -3,6 +3,7 @@
 #include "ProtoAttr.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+#include "HTP/Target/ONNX/Wire.h"
 
 #include "google/protobuf/reflection.h"
 #include "google/protobuf/unknown_field_set.h"
@@ -16,6 +17,7 @@ using namespace htp;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::UnknownFieldSet;
+using ::onnx::NodeProto;
 using ::onnx::StringStringEntryProto;
 using ::onnx::TensorProto;
 
@@ -54,17 +56,18 @@ htp::getCopiedResource(ShapedType type, StringRef name, ArrayRef<char> bytes) {
 // Encoding
 //===----------------------------------------------------------------------===//
 
-/// The fields that the message's descriptor does not have, without the stand-in
-/// for a tensor's raw data.
-static std::string serializeUnknown(const Message &message) {
+/// The fields that the message's descriptor does not have, without what stands
+/// for a span of the file.
+static std::string serializeUnknown(const Message &message,
+                                    const ModelFile *file) {
   const UnknownFieldSet &all =
       message.GetReflection()->GetUnknownFields(message);
   if (all.empty())
     return "";
   UnknownFieldSet fields;
-  fields.MergeFrom(all);
-  if (message.GetDescriptor() == TensorProto::descriptor())
-    fields.DeleteByNumber(kSpanField);
+  for (int i = 0, e = all.field_count(); i != e; ++i)
+    if (!file || !file->isStandIn(all.field(i)))
+      fields.AddField(all.field(i));
   std::string bytes;
   fields.SerializeToString(&bytes);
   return bytes;
@@ -77,6 +80,32 @@ DictionaryAttr ProtoEncoder::encode(const Message &message,
   return attrs.getDictionary(context);
 }
 
+/// What the file keeps as a span: raw data of tensors, metadata of nodes.
+void ProtoEncoder::encodeSpans(const Message &message, NamedAttrList &attrs,
+                               ArrayRef<int> skip) const {
+  if (auto *tensor = dynamic_cast<const TensorProto *>(&message)) {
+    if (!file->isSpan(*tensor) ||
+        llvm::is_contained(skip, int(TensorProto::kRawDataFieldNumber)))
+      return;
+    ArrayRef<char> bytes = file->rawData(*tensor);
+    auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
+                                      IntegerType::get(context, 8));
+    attrs.append("raw_data",
+                 getBorrowedResource(type, tensor->name(), bytes, file));
+  } else if (auto *node = dynamic_cast<const NodeProto *>(&message)) {
+    std::optional<StringRef> notes = file->notes(*node);
+    if (!notes ||
+        llvm::is_contained(skip, int(NodeProto::kMetadataPropsFieldNumber)))
+      return;
+    SmallVector<Attribute> entries;
+    wire::forEachPair(*notes, [&](wire::Pair pair) {
+      entries.push_back(
+          Builder(context).getStrArrayAttr({pair.first, pair.second}));
+    });
+    attrs.append("metadata_props", ArrayAttr::get(context, entries));
+  }
+}
+
 void ProtoEncoder::encodeFields(const Message &message, NamedAttrList &attrs,
                                 ArrayRef<int> skip) const {
   std::vector<const FieldDescriptor *> fields;
@@ -86,16 +115,10 @@ void ProtoEncoder::encodeFields(const Message &message, NamedAttrList &attrs,
       attrs.append(field->name(), field->is_repeated()
                                       ? encodeRepeated(message, field)
                                       : encodeValue(message, field, -1));
-  if (auto *tensor = dynamic_cast<const TensorProto *>(&message))
-    if (file && file->isSpan(*tensor) &&
-        !llvm::is_contained(skip, int(TensorProto::kRawDataFieldNumber))) {
-      ArrayRef<char> bytes = file->rawData(*tensor);
-      auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
-                                        IntegerType::get(context, 8));
-      attrs.append("raw_data",
-                   getBorrowedResource(type, tensor->name(), bytes, file));
-    }
-  if (std::string unknown = serializeUnknown(message); !unknown.empty())
+  if (file)
+    encodeSpans(message, attrs, skip);
+  if (std::string unknown = serializeUnknown(message, file.get());
+      !unknown.empty())
     attrs.append(kUnknownFields, StringAttr::get(context, unknown));
 }
 

@@ -45,6 +45,8 @@ public:
   mlir::Attribute encodeMessage(const google::protobuf::Message &message) const;
 
 private:
+  void encodeSpans(const google::protobuf::Message &message,
+                   mlir::NamedAttrList &attrs, llvm::ArrayRef<int> skip) const;
   mlir::Attribute encodeValue(const google::protobuf::Message &message,
                               const google::protobuf::FieldDescriptor *field,
                               int index) const;

@@ -76,6 +76,30 @@ std::optional<Field> wire::readField(StringRef &rest) {
   return field;
 }
 
+std::optional<Pair> wire::readPair(StringRef message) {
+  using ::onnx::StringStringEntryProto;
+  Pair pair;
+  while (std::optional<Field> field = readField(message)) {
+    StringRef *part = nullptr;
+    if (field->number == StringStringEntryProto::kKeyFieldNumber)
+      part = &pair.first;
+    else if (field->number == StringStringEntryProto::kValueFieldNumber)
+      part = &pair.second;
+    if (!part || part->data() || field->type != Length)
+      return std::nullopt;
+    *part = field->payload;
+  }
+  if (!message.empty() || !pair.first.data() || !pair.second.data())
+    return std::nullopt;
+  return pair;
+}
+
+void wire::forEachPair(StringRef notes, function_ref<void(Pair)> fn) {
+  while (std::optional<Field> field = readField(notes))
+    if (std::optional<Pair> pair = readPair(field->payload))
+      fn(*pair);
+}
+
 //===----------------------------------------------------------------------===//
 // Rope
 //===----------------------------------------------------------------------===//
@@ -123,12 +147,44 @@ bool wire::reachesTensor(const Descriptor *descriptor) {
   return entry->second = types.contains(::onnx::TensorProto::descriptor());
 }
 
+/// Whether the field is a node of the main graph or of a function, or on the
+/// way to one. Subgraphs are walked where they are large.
+static bool leadsToNodes(const Descriptor *descriptor, const Field &field) {
+  using namespace ::onnx;
+  if (descriptor == GraphProto::descriptor())
+    return field.number == GraphProto::kNodeFieldNumber;
+  if (descriptor == FunctionProto::descriptor())
+    return field.number == FunctionProto::kNodeFieldNumber;
+  return descriptor == ModelProto::descriptor() &&
+         (field.number == ModelProto::kGraphFieldNumber ||
+          field.number == ModelProto::kFunctionsFieldNumber);
+}
+
+/// The metadata of a node: one run of fields, each of them a pair. Empty where
+/// there are none, and where they are anything else, which is protobuf's to
+/// read.
+static StringRef findNotes(StringRef node) {
+  StringRef notes;
+  while (std::optional<Field> field = readField(node)) {
+    if (field->number != ::onnx::NodeProto::kMetadataPropsFieldNumber)
+      continue;
+    bool follows = notes.empty() || notes.end() == field->whole.begin();
+    if (field->type != Length || !follows || !readPair(field->payload))
+      return StringRef();
+    notes = StringRef(notes.empty() ? field->whole.data() : notes.data(),
+                      notes.size() + field->whole.size());
+  }
+  return node.empty() ? notes : StringRef();
+}
+
 namespace htp::wire {
 
 class Rewriter {
 public:
-  Rewriter(size_t minimum, TensorRewrite rewrite, Rope &rope)
-      : minimum(minimum), rewrite(rewrite), rope(rope) {}
+  Rewriter(size_t minimum, TensorRewrite rewriteTensor,
+           NotesRewrite rewriteNotes, Rope &rope)
+      : minimum(minimum), rewriteTensor(rewriteTensor),
+        rewriteNotes(rewriteNotes), rope(rope) {}
 
   enum class Outcome { Unchanged, Changed, Malformed };
   /// Appends the message to the rope where anything in it changed; leaves the
@@ -156,8 +212,16 @@ private:
       rope.parts.back() = state.last; // It may have grown.
   }
 
+  /// Whether a field of the message may hold something to rewrite.
+  bool isOfInterest(const Descriptor *descriptor, const Field &field) const {
+    return field.type == Length &&
+           (field.payload.size() >= minimum ||
+            (rewriteNotes && leadsToNodes(descriptor, field)));
+  }
+
   size_t minimum;
-  TensorRewrite rewrite;
+  TensorRewrite rewriteTensor;
+  NotesRewrite rewriteNotes;
   Rope &rope;
 };
 
@@ -168,14 +232,23 @@ Rewriter::Outcome Rewriter::message(const Descriptor *descriptor,
   if (depth > kMaxDepth)
     return Outcome::Malformed;
   if (descriptor == ::onnx::TensorProto::descriptor())
-    return rewrite(bytes, rope) ? Outcome::Changed : Outcome::Unchanged;
+    return rewriteTensor(bytes, rope) ? Outcome::Changed : Outcome::Unchanged;
 
   State before = save();
   Outcome outcome = Outcome::Unchanged;
+  StringRef notes;
+  if (rewriteNotes && descriptor == ::onnx::NodeProto::descriptor())
+    notes = findNotes(bytes);
   while (!bytes.empty()) {
     std::optional<Field> next = readField(bytes);
     if (!next)
       return Outcome::Malformed;
+    if (!notes.empty() && next->whole.begin() == notes.begin()) {
+      rewriteNotes(notes, rope);
+      bytes = StringRef(notes.end(), bytes.end() - notes.end());
+      outcome = Outcome::Changed;
+      continue;
+    }
     switch (field(descriptor, *next, depth)) {
     case Outcome::Malformed:
       return Outcome::Malformed;
@@ -194,7 +267,7 @@ Rewriter::Outcome Rewriter::message(const Descriptor *descriptor,
 
 Rewriter::Outcome Rewriter::field(const Descriptor *descriptor,
                                   const Field &field, unsigned depth) {
-  if (field.type != Length || field.payload.size() < minimum)
+  if (!isOfInterest(descriptor, field))
     return Outcome::Unchanged;
   const FieldDescriptor *known = descriptor->FindFieldByNumber(field.number);
   const Descriptor *type = known ? known->message_type() : nullptr;
@@ -216,10 +289,11 @@ Rewriter::Outcome Rewriter::field(const Descriptor *descriptor,
   return Outcome::Changed;
 }
 
-std::unique_ptr<Rope> wire::rewriteTensors(StringRef model, size_t minimum,
-                                           TensorRewrite rewrite) {
+std::unique_ptr<Rope> wire::rewrite(StringRef model, size_t minimum,
+                                    TensorRewrite rewriteTensor,
+                                    NotesRewrite rewriteNotes) {
   auto rope = std::make_unique<Rope>();
-  Rewriter rewriter(minimum, rewrite, *rope);
+  Rewriter rewriter(minimum, rewriteTensor, rewriteNotes, *rope);
   switch (rewriter.message(::onnx::ModelProto::descriptor(), model, 1)) {
   case Rewriter::Outcome::Malformed:
     return nullptr;

@@ -22,6 +22,12 @@ public:
     module->walk([&](func::CallOp call) {
       callsOf[call.getCalleeAttr().getAttr()].push_back(call);
     });
+    auto isWeight = [&](Operation *op) {
+      bool isKnown = isConstant(op) && op->getNumResults() == 1 &&
+                     !parameterPath(op->getResult(0), tree).empty();
+      return isKnown ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    knowsParameters = module->walk(isWeight).wasInterrupted();
   }
 
   size_t sinkInto(func::FuncOp function);
@@ -29,8 +35,6 @@ public:
 private:
   bool isCandidate(Value value) const;
   bool isPassedAlike(ArrayRef<func::CallOp> calls, unsigned argument) const;
-  ElementsAttr contentsPassed(Value value) const;
-  bool runsOften(BlockArgument argument) const;
   Operation *copyInto(Block &body, Operation *constant, int64_t index);
   int64_t numberOf(Operation *constant);
 
@@ -39,6 +43,9 @@ private:
   const size_t maxBytes;
   llvm::DenseMap<Attribute, SmallVector<func::CallOp>> callsOf;
   int64_t numOriginals = 0;
+  /// Whether the file says of any constant which parameter it is. Where it does
+  /// not, a constant that is read once may be a weight.
+  bool knowsParameters = false;
 };
 
 } // namespace
@@ -78,70 +85,12 @@ bool ConstantSinker::isPassedAlike(ArrayRef<func::CallOp> calls,
   });
 }
 
-/// The constant that `value` stands for, where it is an argument the one that
-/// all callers pass, or null.
-ElementsAttr ConstantSinker::contentsPassed(Value value) const {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return isCandidate(value) ? contentsOf(value.getDefiningOp())
-                              : ElementsAttr();
-  auto function =
-      dyn_cast_or_null<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto found =
-      function ? callsOf.find(function.getSymNameAttr()) : callsOf.end();
-  if (found == callsOf.end())
-    return {};
-  ElementsAttr first;
-  for (func::CallOp call : found->second) {
-    ElementsAttr passed =
-        contentsPassed(call.getOperand(argument.getArgNumber()));
-    if (!passed || (first && !haveSameContents(first, passed)))
-      return {};
-    first = passed;
-  }
-  return first;
-}
-
-/// Whether code that reads `argument` runs more than once, always with the same
-/// contents. Then those are a table; what is read once may be a weight of which
-/// nobody knows the name.
-bool ConstantSinker::runsOften(BlockArgument argument) const {
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto found = callsOf.find(function.getSymNameAttr());
-  if (found == callsOf.end() || !contentsPassed(argument))
-    return false;
-  if (found->second.size() > 1)
-    return true;
-  return !argument.use_empty() &&
-         llvm::all_of(argument.getUses(), [&](OpOperand &use) {
-           auto call = dyn_cast<func::CallOp>(use.getOwner());
-           auto callee =
-               call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-                          call, call.getCalleeAttr())
-                    : func::FuncOp();
-           return callee && !callee.isExternal() &&
-                  runsOften(callee.getArgument(use.getOperandNumber()));
-         });
-}
-
-/// Whether all elements are one number. Nobody learned that: the scale of a
-/// norm that has none, say, which an exporter wrote.
-static bool isUniform(ElementsAttr contents) {
-  SmallVector<char> storage;
-  auto bytes = getTensorBytes(contents, storage);
-  size_t count = contents.getNumElements();
-  if (!bytes || bytes->empty() || bytes->size() % count)
-    return false;
-  size_t width = bytes->size() / count;
-  return bytes->drop_back(width) == bytes->drop_front(width);
-}
-
-/// Whether a tensor looks like what a module learns: many numbers that are no
+/// Whether `contents` may be what a module learned: many numbers that are no
 /// sizes, axes or bounds.
 static bool isLikeWeight(ElementsAttr contents) {
   constexpr int64_t kFew = 8; // the factors of a Resize are so many
   return isa<FloatType>(contents.getElementType()) &&
-         contents.getNumElements() > kFew && !isUniform(contents);
+         contents.getNumElements() > kFew;
 }
 
 /// A constant of the body's own: what made the original an initializer, and
@@ -190,9 +139,8 @@ size_t ConstantSinker::sinkInto(func::FuncOp function) {
       continue;
     Operation *constant =
         func::CallOp(calls.front()).getOperand(argument).getDefiningOp();
-    // Of a copy that was already decided.
-    if (!constant->hasAttr(kSunkAttr) && isLikeWeight(contentsOf(constant)) &&
-        !runsOften(body.getArgument(argument)))
+    bool isTable = calls.size() > 1 || constant->hasAttr(kSunkAttr);
+    if (!knowsParameters && !isTable && isLikeWeight(contentsOf(constant)))
       continue;
     Operation *copy = copyInto(body, constant, copies.size());
     body.getArgument(argument).replaceAllUsesWith(copy->getResult(0));

@@ -66,6 +66,33 @@ def metadata():
     save("metadata", model)
 
 
+def metadata_of_nodes():
+    """In every place that a node can have; alike, odd, and in two runs."""
+    inner = helper.make_graph(
+        [relu(name="inner")], "inner", [], [make_tensor_value_info("y", FLOAT, [2])]
+    )
+    node = make_node("If", ["x"], ["y"], name="n", then_branch=inner, else_branch=inner)
+    model = model_of(node, relu(name="odd"))
+    model.graph.node[1].output[0] = "z"
+    function = helper.make_function(
+        "my.domain", "F", ["a"], ["b"], [make_node("Relu", ["a"], ["b"])], model.opset_import
+    )
+    model.functions.append(function)
+    step = model.training_info.add().algorithm.node.add(op_type="Relu")
+    nodes = [*model.graph.node, model.functions[0].node[0], step]
+    nodes += [attribute.g.node[0] for attribute in model.graph.node[0].attribute]
+    for i, owner in enumerate(nodes):
+        owner.metadata_props.extend([entry("b", str(i)), entry("", ""), entry("b", "x" * 5000)])
+    model.graph.node[1].metadata_props.add().value = "no key"
+    data = model.SerializeToString()
+    save("metadata-of-nodes", model)
+    # A span of HTP's own, as a file may have it, too.
+    for owner in nodes[:3]:
+        owner.MergeFromString(b"\xf8\xff\xff\xff\x0f\x00")
+    assert model.SerializeToString() != data
+    save("metadata-and-spans", model)
+
+
 def empty_fields():
     model = model_of(relu())
     node = model.graph.node[0]
@@ -413,6 +440,7 @@ def unknown_fields():
 
 for make in (
     metadata,
+    metadata_of_nodes,
     empty_fields,
     dims,
     value_infos,

@@ -4,6 +4,7 @@
 
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
+#include "HTP/Target/ONNX/Wire.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -170,6 +171,79 @@ TEST(ModelFileTest, AForeignSpanFieldIsNotASpan) {
   const auto &read = file->model().graph().initializer(0);
   EXPECT_FALSE(file->isSpan(read));
   EXPECT_TRUE(file->rawData(read).empty());
+}
+
+/// The metadata of a node, in the message or as a span: "key=value key=value".
+std::string notesOf(const ModelFile &file, const ::onnx::NodeProto &node) {
+  std::string text;
+  auto add = [&](StringRef key, StringRef value) {
+    text += (text.empty() ? "" : " ") + (key + "=" + value).str();
+  };
+  if (std::optional<StringRef> notes = file.notes(node)) {
+    EXPECT_EQ(node.metadata_props_size(), 0);
+    wire::forEachPair(*notes,
+                      [&](wire::Pair pair) { add(pair.first, pair.second); });
+    return text;
+  }
+  for (const auto &entry : node.metadata_props())
+    add(entry.key(), entry.has_value() ? entry.value() : "<none>");
+  return text;
+}
+
+void addNote(::onnx::NodeProto &node, StringRef key, StringRef value) {
+  auto *entry = node.add_metadata_props();
+  entry->set_key(key.str());
+  entry->set_value(value.str());
+}
+
+TEST(ModelFileTest, MetadataOfNodesStayInTheFile) {
+  ::onnx::ModelProto model;
+  // Of a graph, of a function, of a large and of a small subgraph.
+  auto *first = model.mutable_graph()->add_node();
+  first->set_op_type("If");
+  first->set_doc_string("before and after");
+  addNote(*first, "a", "1");
+  addNote(*first, "", "");
+  auto *small = first->add_attribute()->mutable_g()->add_node();
+  addNote(*small, "small", "3");
+  auto *large = first->add_attribute()->mutable_g()->add_node();
+  addNote(*large, "large", std::string(kMinSpan, 'x'));
+  addNote(*model.add_functions()->add_node(), "function", "4");
+  // Not only a key and a value: protobuf's.
+  auto *odd = model.mutable_graph()->add_node();
+  addNote(*odd, "b", "5");
+  odd->add_metadata_props()->set_key("alone");
+  model.mutable_graph()->add_node()->set_op_type("Relu");
+
+  auto file = cantFail(ModelFile::fromBuffer(
+      MemoryBuffer::getMemBufferCopy(model.SerializeAsString()), "m"));
+  const ::onnx::GraphProto &graph = file->model().graph();
+  const ::onnx::NodeProto &read = graph.node(0);
+  EXPECT_TRUE(file->notes(read));
+  EXPECT_EQ(notesOf(*file, read), "a=1 =");
+  EXPECT_EQ(read.op_type(), "If");
+  EXPECT_EQ(read.doc_string(), "before and after");
+  EXPECT_EQ(notesOf(*file, read.attribute(0).g().node(0)), "small=3");
+  EXPECT_TRUE(file->notes(read.attribute(1).g().node(0)));
+  EXPECT_EQ(notesOf(*file, read.attribute(1).g().node(0)).size(), kMinSpan + 6);
+  EXPECT_TRUE(file->notes(file->model().functions(0).node(0)));
+  EXPECT_EQ(notesOf(*file, file->model().functions(0).node(0)), "function=4");
+  EXPECT_FALSE(file->notes(graph.node(1)));
+  EXPECT_EQ(notesOf(*file, graph.node(1)), "b=5 alone=<none>");
+  EXPECT_EQ(notesOf(*file, graph.node(2)), "");
+}
+
+TEST(ModelFileTest, AForeignSpanFieldIsNoMetadata) {
+  ::onnx::ModelProto model;
+  addNote(*model.mutable_graph()->add_node(), "mine", "1");
+  auto *thief = model.mutable_graph()->add_node();
+  thief->mutable_unknown_fields()->AddVarint(kSpanField, 0);
+  auto file = cantFail(ModelFile::fromBuffer(
+      MemoryBuffer::getMemBufferCopy(model.SerializeAsString()), "m"));
+  const ::onnx::GraphProto &graph = file->model().graph();
+  EXPECT_EQ(notesOf(*file, graph.node(0)), "mine=1");
+  EXPECT_FALSE(file->notes(graph.node(1)));
+  EXPECT_FALSE(file->isStandIn(graph.node(1).unknown_fields().field(0)));
 }
 
 TEST(ModelFileTest, SettingDataTwiceKeepsTheLast) {

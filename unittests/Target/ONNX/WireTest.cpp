@@ -56,6 +56,34 @@ TEST(WireTest, RefusesWhatIsNotAField) {
   }
 }
 
+TEST(WireTest, APairIsAKeyAndAValue) {
+  std::optional<wire::Pair> pair =
+      wire::readPair(StringRef("\x12\x01v\x0a\x01k", 6));
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->first, "k");
+  EXPECT_EQ(pair->second, "v");
+  for (StringRef message : {
+           StringRef("\x0a\x01k", 3),                   // no value
+           StringRef("\x12\x01v", 3),                   // no key
+           StringRef("\x0a\x01k\x0a\x01k\x12\x01v", 9), // two keys
+           StringRef("\x0a\x01k\x12\x01v\x1a\x01x", 9), // more
+           StringRef("\x0a\x01k\x12\x02v", 6),          // cut off
+           StringRef("\x0a\x01k\x10\x01", 5),           // a number
+       })
+    EXPECT_FALSE(wire::readPair(message)) << message.size();
+}
+
+TEST(WireTest, MalformedMetadataAreAnError) {
+  ::onnx::ModelProto model;
+  auto *node = model.mutable_graph()->add_node();
+  node->set_name("fc");
+  node->mutable_unknown_fields()->AddLengthDelimited(
+      ::onnx::NodeProto::kMetadataPropsFieldNumber, "\x0a\x05k");
+  std::string text = errorOf(model.SerializeAsString());
+  StringRef error = text;
+  EXPECT_TRUE(error.contains("field 'key' needs 5 bytes, found 1")) << text;
+}
+
 TEST(WireTest, TruncationNamesTheTensor) {
   std::string bytes = modelWithWeight(10000).SerializeAsString();
   EXPECT_EQ(errorOf(bytes), "");

@@ -7,6 +7,9 @@
 // where they are, in the mapped file: in the parsed message such a tensor has
 // no `raw_data` but an unknown field `kSpanField` that says which span of the
 // file holds it. `rawData` gives the bytes of either kind.
+//
+// So it is with the metadata of nodes, which are most of a tagged model: as
+// messages they would be millions of small objects. `notes` gives them.
 
 #ifndef HTP_TARGET_ONNX_MODELFILE_H
 #define HTP_TARGET_ONNX_MODELFILE_H
@@ -27,16 +30,13 @@
 
 namespace htp {
 
-/// The unknown field of a TensorProto that stands for its `raw_data`: a varint,
-/// the index of a span. The number lies outside of what ONNX or anyone's
+/// The unknown field of a message that stands for what was taken out of it: a
+/// varint that tells the span. The number lies outside of what ONNX or anyone's
 /// extension uses.
 constexpr int kSpanField = 536870911;
 
 /// `raw_data` of at least this many bytes becomes a span.
 constexpr size_t kMinSpan = 4096;
-
-/// The index of the span that stands for the tensor's `raw_data`, if any.
-std::optional<size_t> getSpanIndex(const ::onnx::TensorProto &tensor);
 
 class ModelFile {
 public:
@@ -66,6 +66,14 @@ public:
   /// The tensor's `raw_data`, wherever it is.
   llvm::ArrayRef<char> rawData(const ::onnx::TensorProto &tensor) const;
 
+  /// The node's metadata where they are a span of the file: fields
+  /// `metadata_props`, each of which is a key and a value (wire::readPair).
+  /// Nothing where they are in the message.
+  std::optional<llvm::StringRef> notes(const ::onnx::NodeProto &node) const;
+
+  /// Whether an unknown field stands for a span: it is not part of the model.
+  bool isStandIn(const google::protobuf::UnknownField &field) const;
+
   /// The path as given, and the folder that external data is relative to.
   llvm::StringRef path() const { return filePath; }
   llvm::StringRef directory() const { return folder; }
@@ -74,7 +82,8 @@ private:
   ModelFile();
   static llvm::Expected<std::shared_ptr<ModelFile>>
   parse(std::shared_ptr<ModelFile> file, llvm::StringRef bytes);
-  std::optional<size_t> span(const ::onnx::TensorProto &tensor) const;
+  std::optional<size_t>
+  span(const google::protobuf::UnknownFieldSet &unknown) const;
 
   std::string filePath;
   std::string folder;
@@ -85,6 +94,8 @@ private:
   google::protobuf::Arena messages;
   ::onnx::ModelProto *proto = nullptr;
   std::vector<llvm::ArrayRef<char>> spans;
+  /// Stand-ins count from here: a number that no file can know beforehand.
+  uint64_t firstSpan = 0;
 };
 
 } // namespace htp

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Protobuf's wire format, as far as it takes to move the raw bytes of tensors
-// around protobuf. Which fields hold messages comes from the descriptors of the
-// linked ONNX library, so nothing here follows ONNX's schema by hand.
+// and the metadata of nodes around protobuf. Which fields hold messages comes
+// from the descriptors of the linked ONNX library, so nothing here follows
+// ONNX's schema by hand.
 
 #ifndef HTP_TARGET_ONNX_WIRE_H
 #define HTP_TARGET_ONNX_WIRE_H
@@ -71,11 +72,25 @@ bool reachesTensor(const google::protobuf::Descriptor *descriptor);
 using TensorRewrite =
     llvm::function_ref<bool(llvm::StringRef tensor, Rope &rope)>;
 
+/// Appends to the rope what stands for a node's metadata, which are left out:
+/// fields one after the other, each of which is a key and a value.
+using NotesRewrite = llvm::function_ref<void(llvm::StringRef notes, Rope &)>;
+
 /// Rewrites all TensorProtos of at least `minimum` bytes, at any depth of a
-/// ModelProto, and corrects the lengths of all that encloses them. Returns
-/// nothing where the message is malformed. `model` must outlive the rope.
-std::unique_ptr<Rope> rewriteTensors(llvm::StringRef model, size_t minimum,
-                                     TensorRewrite rewrite);
+/// ModelProto, and where `rewriteNotes` is given the metadata of all nodes, but
+/// those of smaller subgraphs; corrects the lengths of all that encloses them.
+/// Returns nothing where the message is malformed. `model` must outlive the
+/// rope.
+std::unique_ptr<Rope> rewrite(llvm::StringRef model, size_t minimum,
+                              TensorRewrite rewriteTensor,
+                              NotesRewrite rewriteNotes = nullptr);
+
+/// A StringStringEntryProto that is a key and a value, and nothing else.
+using Pair = std::pair<llvm::StringRef, llvm::StringRef>;
+std::optional<Pair> readPair(llvm::StringRef message);
+
+/// Calls `fn` with each of the fields that a NotesRewrite was given.
+void forEachPair(llvm::StringRef notes, llvm::function_ref<void(Pair)> fn);
 
 /// Says what is wrong with a ModelProto that protobuf could not parse: which
 /// field of which node or tensor, and where. Empty where nothing is.
