@@ -29,7 +29,7 @@ static constexpr unsigned kMostGaps = 3;
 static constexpr int64_t kMostParts = 8;
 
 /// A match with more equal parameters than this tells nothing.
-static constexpr size_t kMostEqual = 64;
+static constexpr size_t kMaxEqualParameters = 64;
 
 /// Whether the matched parts cover most of a weight. A few matching rows are no
 /// proof of packing (tables of angles share their first rows).
@@ -63,13 +63,13 @@ const SketchIndex::Group *SketchIndex::group(int64_t columns,
 /// A parameter with few rows has many seeds. It is not searched for in weights
 /// with more than this many times its rows, as every row would have to be
 /// sketched for every seed.
-static constexpr int64_t kMostTimes = 64;
+static constexpr int64_t kMaxRowRatio = 64;
 
 unsigned SketchIndex::seedsFor(const SketchLayout &layout) const {
   unsigned seeds = 0;
   if (const Group *same = group(layout.columns, /*ofVectors=*/false))
     for (const Entry &entry : *same)
-      if (entry.sketch.layout.rows >= layout.rows / kMostTimes)
+      if (entry.sketch.layout.rows >= layout.rows / kMaxRowRatio)
         seeds = std::max(seeds, entry.sketch.layout.seeds());
   return seeds;
 }
@@ -145,7 +145,7 @@ std::optional<SketchMatch> SketchIndex::nearest(
         one.entry->sketch.layout.rows == match.rows &&
         !llvm::is_contained(match.parameters, one.entry->parameter))
       match.parameters.push_back(one.entry->parameter);
-  if (match.parameters.size() > kMostEqual)
+  if (match.parameters.size() > kMaxEqualParameters)
     return std::nullopt;
   return match;
 }

@@ -385,8 +385,8 @@ std::unique_ptr<WeightReader>
 WeightReader::packed(Packing packing, StoredTensor data, StoredTensor scales,
                      std::optional<StoredTensor> zeroPoints, std::string *why) {
   // Any size up to this, so that products of two do not overflow.
-  constexpr int64_t kMost = int64_t(1) << 40;
-  auto isSize = [](int64_t size) { return size > 0 && size <= kMost; };
+  constexpr int64_t kMaxSize = int64_t(1) << 40;
+  auto isSize = [](int64_t size) { return size > 0 && size <= kMaxSize; };
   if (!isSize(packing.rows) || !isSize(packing.columns))
     return refuse(why, "weights of {0} x {1} elements", packing.rows,
                   packing.columns);

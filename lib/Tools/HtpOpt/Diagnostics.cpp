@@ -37,15 +37,15 @@ static std::string readable(StringRef text) {
 /// The same, with very long words shortened: a name of 100,000 characters would
 /// bury the message.
 static std::string readableMessage(StringRef text) {
-  constexpr size_t kMost = 400, kKept = 150;
+  constexpr size_t kMaxWord = 400, kKeptEnds = 150;
   std::string result;
   while (!text.empty()) {
     size_t end = std::min(text.find_first_of(" \n"), text.size());
     StringRef word = text.take_front(end);
-    if (word.size() > kMost)
-      result += readable(word.take_front(kKept)) + "… (" +
+    if (word.size() > kMaxWord)
+      result += readable(word.take_front(kKeptEnds)) + "… (" +
                 std::to_string(word.size()) + " characters) …" +
-                readable(word.take_back(kKept));
+                readable(word.take_back(kKeptEnds));
     else
       result += readable(word);
     result += text.substr(end, 1);

@@ -36,7 +36,7 @@ static int64_t countOf(ArrayRef<int64_t> shape) {
 std::optional<Numbers> Numbers::read(Attribute value) {
   auto typed = dyn_cast_or_null<TypedAttr>(value);
   auto type = typed ? dyn_cast<ShapedType>(typed.getType()) : ShapedType();
-  if (!type || !type.hasStaticShape() || type.getNumElements() > kMost ||
+  if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements ||
       !type.getElementType().isInteger())
     return std::nullopt;
   Numbers numbers{llvm::to_vector(type.getShape()), {}};
@@ -106,7 +106,7 @@ broadcast(ArrayRef<ArrayRef<int64_t>> shapes) {
         return std::nullopt;
       all = size == 1 ? all : size;
     }
-  if (countOf(result) > Numbers::kMost)
+  if (countOf(result) > Numbers::kMaxElements)
     return std::nullopt;
   return result;
 }
@@ -268,7 +268,7 @@ static std::optional<Numbers> evaluateConcat(Operands operands) {
     result.shape[0] += operand->shape[0];
     llvm::append_range(result.values, operand->values);
   }
-  if (result.shape[0] > Numbers::kMost)
+  if (result.shape[0] > Numbers::kMaxElements)
     return std::nullopt;
   return result;
 }
@@ -314,7 +314,7 @@ static std::optional<Numbers> evaluateRange(Operands operands) {
     return std::nullopt;
   Numbers result{{0}, {}};
   for (int64_t i = *start; *step > 0 ? i < *limit : i > *limit; i += *step) {
-    if (result.shape[0] == Numbers::kMost)
+    if (result.shape[0] == Numbers::kMaxElements)
       return std::nullopt;
     result.values.push_back(i);
     ++result.shape[0];
@@ -349,7 +349,7 @@ static std::optional<Numbers> fill(const Numbers *shape, Number value) {
   for (Number size : shape->values)
     result.shape.push_back(*size);
   if (llvm::any_of(result.shape, [](int64_t size) { return size < 0; }) ||
-      countOf(result.shape) > Numbers::kMost)
+      countOf(result.shape) > Numbers::kMaxElements)
     return std::nullopt;
   result.values.assign(countOf(result.shape), value);
   return result;

@@ -20,7 +20,7 @@ struct Numbers {
   llvm::SmallVector<Number> values;
 
   /// Larger tensors are not size computations.
-  static constexpr int64_t kMost = 4096;
+  static constexpr int64_t kMaxElements = 4096;
 
   /// The contents of a constant; nothing if they are not integers or too many.
   static std::optional<Numbers> read(mlir::Attribute value);
