@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Building the call graph, and finding circles in it.
+// Builds the call graph and finds cycles in it.
 
 #include "HTP/Analysis/CallGraph.h"
 
@@ -13,13 +13,14 @@ using namespace mlir;
 
 namespace htp {
 
-/// The empty domain may also be left out.
+/// The domain of an op or function. A missing one means the default domain "".
 static Attribute domainOf(Operation *op, StringRef attribute) {
   Attribute domain = op->getAttr(attribute);
   return domain ? domain : StringAttr::get(op->getContext());
 }
 
-/// Whether a function's own rules forbid that it calls itself.
+/// Whether recursion of this function is always an error: ONNX forbids it for
+/// model-local functions, and outlined modules are never recursive.
 static bool mustNotRecurse(FunctionOpInterface function) {
   return function->hasAttr(kModuleAttr) ||
          function->hasAttr("onnx.function_domain");
@@ -79,9 +80,10 @@ static StringRef nameOf(const CallGraph::Node *node) {
   return FunctionOpInterface(node->function).getName();
 }
 
-/// One error at a call that closes a circle, one note for each function in it.
+/// Reports one error at a call that closes the cycle, with one note per
+/// function.
 static LogicalResult reportCircle(ArrayRef<const CallGraph::Node *> circle) {
-  // The functions come callees first.
+  // scc_iterator lists callees before callers.
   const CallGraph::Node *caller = circle.front();
   const auto *call =
       llvm::find_if(caller->calls, [&](const CallGraph::Call &call) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Counting tags, and nodes whose names contradict them.
+// Counts tags, and nodes whose names contradict their tags.
 
 #include "HTP/Analysis/TagStatistics.h"
 
@@ -33,7 +33,8 @@ bool inOtherLayer(StringRef tag, StringRef other) {
   return false;
 }
 
-/// The module that a node's own names tell: the value's, else the node's.
+/// The module implied by a node's result names or, failing that, by its own
+/// name.
 static std::optional<std::pair<ModuleId, StringRef>>
 namedModule(Operation *op, const ScopeResolver &scopes) {
   for (Value result : op->getResults())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The C API: each function is a few calls of what htp-opt uses too.
+// The C API: thin wrappers around the functions that htp-opt uses.
 
 #include "HTP-c/HTP.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -52,7 +52,7 @@ void htpRegisterAllPasses() {
 // Import
 //===----------------------------------------------------------------------===//
 
-/// The importer makes ops at once, of dialects that must be there.
+/// The importer creates ops of these dialects, which must be loaded before.
 static void loadDialects(MLIRContext *context) {
   context->loadDialect<HTPDialect, htp::onnx::ONNXDialect, func::FuncDialect>();
 }
@@ -83,7 +83,7 @@ MlirModule htpImportBytes(MlirContext context, MlirStringRef bytes,
 // Passes
 //===----------------------------------------------------------------------===//
 
-/// Null where a field of an option struct was left zero.
+/// Handles the null string of an option field that was left zero.
 static std::string textOf(MlirStringRef text) {
   return std::string(text.data ? text.data : "", text.data ? text.length : 0);
 }
@@ -97,7 +97,7 @@ run(MlirModule module, llvm::function_ref<void(OpPassManager &)> addPasses) {
 }
 
 MlirLogicalResult htpTag(MlirModule module, HtpTagOptions given) {
-  setModelLoader(readModel); // for the reference
+  setModelLoader(readModel); // reads HtpTagOptions::reference
   TagPipelineOptions options;
   options.trace = textOf(given.trace);
   options.reference = textOf(given.reference);
@@ -129,8 +129,8 @@ MlirLogicalResult htpInline(MlirModule module) {
 // Export
 //===----------------------------------------------------------------------===//
 
-/// Writes to `fd`. Where the file will have the name `path`, the data files
-/// that it refers to must be beside it.
+/// Writes to `fd`. If `path`, the final name of the file, is given, the
+/// external data files must exist next to it.
 static llvm::Error write(mlir::ModuleOp module, int fd,
                          std::optional<StringRef> path) {
   ::onnx::ModelProto model;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Notes of the torch.export-based exporter.
+// Parses the metadata of the torch.export-based exporter: scopes and stack
+// traces.
 
 #include "HTP/Hierarchy/Scopes.h"
 
@@ -10,7 +11,7 @@ using namespace llvm;
 
 namespace htp {
 
-/// Reads one quoted Python string off `text`.
+/// Consumes one quoted Python string from the front of `text`.
 static std::optional<std::string> takePythonString(StringRef &text) {
   if (text.empty() || (text.front() != '\'' && text.front() != '"'))
     return std::nullopt;
@@ -45,7 +46,8 @@ std::optional<std::vector<std::string>> parsePythonList(StringRef text) {
   return list;
 }
 
-/// Drops every "@1" of `path`; the last is the call of the module itself.
+/// Drops every "@1" from `path`. The last one is the call number of the module
+/// itself.
 static std::pair<std::string, int64_t> splitCalls(StringRef path) {
   std::string plain;
   int64_t call = 0;
@@ -83,7 +85,7 @@ std::optional<ExportScope> parseExportScope(StringRef nameScopes,
   return scope;
 }
 
-/// The frame that begins at `begin` of a stack trace.
+/// Parses the frame that begins at offset `begin` of a stack trace.
 static std::optional<SourceLine> frameAt(StringRef stackTrace, size_t begin) {
   auto [file, rest] = stackTrace.drop_front(begin + 6).split('"');
   SourceLine source{file.str(), 0};
@@ -115,7 +117,7 @@ void ExportTreeBuilder::add(const ExportScope &scope) {
   }
   for (const ExportScope::Frame &frame : scope.frames) {
     StringRef path = frame.path;
-    // Not a path: ModuleTree would reject it.
+    // Not a valid path: ModuleTree would reject it.
     if (path.starts_with(".") || path.ends_with(".") || path.contains(".."))
       continue;
     auto [it, isNew] = byPath.try_emplace(path, modules.size());
@@ -135,8 +137,8 @@ void ExportTreeBuilder::add(const ExportScope &scope) {
   }
 }
 
-/// A module that no note names never ran, as far as the exporter knows. Where a
-/// module right around it ran, that one may read its parameters (an attention
+/// A module without metadata never ran, as far as the exporter knows. If its
+/// parent ran, the parent may read its parameters itself (an attention reads
 /// those of its projection); otherwise the exporter lost track of it.
 void ExportTreeBuilder::addParameters(ArrayRef<StringRef> names) {
   for (StringRef name : names) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matching modules by path, tag, pattern or class, with suggestions for
+// misspelled names.
 
 #include "HTP/Hierarchy/ModulePattern.h"
 #include "HTP/Hierarchy/TagNames.h"
@@ -14,7 +17,7 @@ bool isModulePattern(StringRef text) {
 }
 
 namespace {
-/// A pattern of paths, component by component.
+/// A path pattern, split into components.
 class PathGlob {
 public:
   static Expected<PathGlob> create(StringRef text) {
@@ -34,8 +37,8 @@ public:
     return glob;
   }
 
-  /// Advances the set of components that the next one may match, so that a
-  /// pattern of many "**" costs no more than any other.
+  /// Simulates an NFA whose states are the pattern's components, so that
+  /// patterns with many "**" do not take exponential time.
   bool matches(StringRef path) const {
     SmallVector<StringRef> parts;
     if (!path.empty())
@@ -125,7 +128,7 @@ Expected<std::vector<ModuleId>> findModules(const ModuleTree &tree,
       names.push_back(tags[id]);
     return notFound("no module has the tag '" + text + "'", text, names);
   }
-  // Nodes belong to a shared module under its first name.
+  // Nodes of a shared module are tagged with its canonical path.
   if (std::optional<ModuleId> id = tree.resolve(text))
     return std::vector<ModuleId>{tree[*id].canonical};
   std::vector<StringRef> paths;
@@ -137,8 +140,9 @@ Expected<std::vector<ModuleId>> findModules(const ModuleTree &tree,
 
   Expected<PathGlob> glob = PathGlob::create(text);
   if (!glob)
-    return joinErrors(createStringError("'" + text + "' is no valid pattern"),
-                      glob.takeError());
+    return joinErrors(
+        createStringError("'" + text + "' is not a valid pattern"),
+        glob.takeError());
   std::vector<ModuleId> found;
   std::vector<bool> seen(tree.size());
   for (ModuleId id : tree.ids())

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Building the module tree (parents, containers, aliases) and queries on it.
 
 #include "HTP/Hierarchy/ModuleTree.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
+
+#include <cassert>
 
 using namespace llvm;
 
@@ -20,7 +24,7 @@ std::string joinPath(StringRef module, StringRef name) {
   return module.empty() ? name.str() : (module + "." + name).str();
 }
 
-/// By how much a path may grow as aliases in it are replaced.
+/// How long a path may get while its aliases are replaced.
 static constexpr size_t kLongestDetour = 4096;
 
 static Error malformed(const Twine &message) {
@@ -39,9 +43,9 @@ static bool hasEmptyComponent(StringRef path) {
   return path.starts_with(".") || path.ends_with(".") || path.contains("..");
 }
 
-/// Adds the modules that are missing on the way to others, each right before
-/// the first of those. Nothing is known of them but that they never ran; they
-/// are taken for containers of torch.nn, which tags leave out.
+/// Adds missing ancestors of modules, each right before its first descendant.
+/// All that is known is that they never ran; they are assumed to be torch.nn
+/// containers, which tags leave out.
 static void addContainers(std::vector<Module> &modules) {
   StringSet<> known;
   for (const Module &module : modules) {
@@ -82,10 +86,10 @@ Expected<ModuleTree> ModuleTree::create(std::vector<Module> modules) {
 }
 
 Error ModuleTree::link() {
-  // A node for each alias, after all the others.
+  // Append a node for each alias.
   for (size_t i = 0, given = modules.size(); i < given; ++i) {
     modules[i].canonical = i;
-    // Without the list, of which each of them would have a copy.
+    // Take the list of aliases out first, so that copies of the module lack it.
     std::vector<std::string> aliases = std::exchange(modules[i].aliases, {});
     const Module original = modules[i];
     for (const std::string &alias : aliases) {
@@ -120,12 +124,14 @@ Error ModuleTree::link() {
   std::vector<unsigned> next(childBegin.begin(), childBegin.end() - 1);
   for (ModuleId id : drop_begin(ids()))
     childList[next[modules[id].parent]++] = id;
+  assert(childBegin.back() == childList.size() && "each module has a parent");
   return Error::success();
 }
 
-/// The parent of a module, as all before it have theirs. Mostly it is the
-/// module just before, or one above that: only else it is searched for.
+/// The parent of a module; all modules before it must be linked. It is usually
+/// the previous module or one of its ancestors, which avoids a lookup by path.
 ModuleId ModuleTree::findParent(ModuleId id) const {
+  assert(id != root() && id < size() && "the root has no parent");
   StringRef path = parentPath(modules[id].path);
   for (ModuleId before = id - 1; modules[before].path.size() >= path.size();
        before = modules[before].parent) {
@@ -144,7 +150,8 @@ std::optional<ModuleId> ModuleTree::find(StringRef path) const {
 
 std::optional<ModuleId> ModuleTree::resolve(StringRef path) const {
   std::string text = path.str();
-  // An alias may lie in the very module that it names: each step must get on.
+  // An alias may lie inside the module that it names, so bound the number of
+  // steps.
   for (size_t steps = 0; steps <= size(); ++steps) {
     if (std::optional<ModuleId> id = find(text))
       return id;
@@ -169,17 +176,20 @@ ModuleId ModuleTree::nearest(StringRef path) const {
 }
 
 ArrayRef<ModuleId> ModuleTree::children(ModuleId id) const {
+  assert(id < size() && "no such module in this tree");
   return ArrayRef(childList).slice(childBegin[id],
                                    childBegin[id + 1] - childBegin[id]);
 }
 
 bool ModuleTree::isAncestorOrSelf(ModuleId ancestor, ModuleId id) const {
+  assert(ancestor < size() && id < size() && "no such module in this tree");
   while (modules[id].depth > modules[ancestor].depth)
     id = modules[id].parent;
   return id == ancestor;
 }
 
 ModuleId ModuleTree::lowestCommonAncestor(ModuleId a, ModuleId b) const {
+  assert(a < size() && b < size() && "no such module in this tree");
   ModuleId first = a, second = b;
   while (a != b) {
     if (modules[a].depth < modules[b].depth)
@@ -201,6 +211,7 @@ ModuleId ModuleTree::lowestCommonAncestor(ArrayRef<ModuleId> several) const {
 }
 
 ModuleId ModuleTree::childTowards(ModuleId ancestor, ModuleId id) const {
+  assert(ancestor < size() && id < size() && "no such module in this tree");
   while (id != ancestor && modules[id].parent != ancestor &&
          modules[id].depth > modules[ancestor].depth)
     id = modules[id].parent;
@@ -209,6 +220,7 @@ ModuleId ModuleTree::childTowards(ModuleId ancestor, ModuleId id) const {
 
 std::optional<ModuleTree::ParameterRef>
 ModuleTree::findParameter(StringRef path, ModuleId near) const {
+  assert(near < size() && "no such module in this tree");
   constexpr size_t kNearby = 8;
   for (ModuleId id = near, end = std::min(near + kNearby, size()); id < end;
        ++id) {
@@ -226,8 +238,8 @@ ModuleTree::findParameter(StringRef path, ModuleId near) const {
 
 std::optional<ModuleTree::ParameterRef>
 ModuleTree::findParameter(StringRef path) const {
-  // A parameter's own name may hold dots (ParameterDict, ParameterList), so
-  // every split is tried, the longest module path first.
+  // A parameter's name may contain dots (ParameterDict, ParameterList), so try
+  // every split, longest module path first.
   auto search = [&](auto findModule) -> std::optional<ParameterRef> {
     for (size_t dot = path.rfind('.');; dot = path.take_front(dot).rfind('.')) {
       bool atRoot = dot == StringRef::npos;

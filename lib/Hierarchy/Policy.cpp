@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parses policies and overrides, and rejects whatever would silently have no
+// effect.
 
 #include "HTP/Hierarchy/Policy.h"
 #include "HTP/Hierarchy/TreeJSON.h"
@@ -26,7 +29,8 @@ bool PolicyRule::sameAssignment(const PolicyRule &other) const {
   return assign == other.assign && target == other.target;
 }
 
-/// A key that nobody reads is a rule that does not do what its writer thinks.
+/// Rejects unknown keys: a misspelled condition would make a rule match too
+/// much.
 static bool onlyKeys(const JSONObject &object, llvm::ArrayRef<StringRef> known,
                      Path path) {
   for (const auto &[key, value] : object)
@@ -57,7 +61,7 @@ static bool getStrings(const JSONObject &object, StringLiteral key,
 
 static bool readMatch(const JSONObject &rule, PolicyRule &result, Path parent) {
   const JSONValue *value = rule.get("match");
-  Path path = parent.field("match"); // refers to its parent
+  Path path = parent.field("match"); // keeps a pointer to `parent`
   if (!value)
     return reject(path, "missing, expected object");
   const JSONObject *match = asObject(*value, path);
@@ -119,7 +123,8 @@ static bool readRule(const JSONValue &value, PolicyRule &rule, Path path) {
   return true;
 }
 
-/// Both files say what they are: {"format": "htp-policy", "version": 1, …}.
+/// Checks the header that both kinds of files have: {"format": "htp-policy",
+/// "version": 1, …}.
 static const JSONObject *readHeader(const JSONValue &value,
                                     StringLiteral format, StringLiteral body,
                                     Path path) {
@@ -171,7 +176,7 @@ Expected<Overrides> Overrides::parse(StringRef text) {
   const JSONObject *names = asObject(document->root(), path);
   if (!names)
     return root.getError();
-  // The mapping alone will do.
+  // The mapping may be given alone, without a header.
   bool plain = !names->get("format");
   if (!plain) {
     const JSONObject *object =
@@ -185,7 +190,7 @@ Expected<Overrides> Overrides::parse(StringRef text) {
     if (!names)
       return root.getError();
   }
-  std::map<std::string, std::string> modules; // of a node given twice the last
+  std::map<std::string, std::string> modules; // the last entry of a node counts
   for (const auto &[node, module] : *names) {
     auto target = module.getAsString();
     if (!target) {

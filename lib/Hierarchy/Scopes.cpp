@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scopes of the TorchScript-based exporter.
+// Resolves scopes of the TorchScript-based exporter, and infers a tree from
+// them.
 
 #include "HTP/Hierarchy/Scopes.h"
 
@@ -54,7 +55,7 @@ static StringRef lastPart(StringRef scope) {
 //===----------------------------------------------------------------------===//
 
 void ScopeResolver::index() const {
-  // A module's scope follows from its parent's, which has fewer levels.
+  // A module's scope extends its parent's, so visit the tree top-down.
   std::vector<std::string> scopes(tree.size());
   std::vector<ModuleId> order = {ModuleTree::root()};
   for (size_t i = 0; i < order.size(); ++i)
@@ -66,7 +67,7 @@ void ScopeResolver::index() const {
     scopes[id] = scopes[module.parent];
     if (module.calls > 0)
       scopes[id] += ("/" + component).str();
-    // The exporter knows a shared module by its first path only.
+    // The exporter uses only the first path of a shared module.
     if (module.canonical != id)
       continue;
     if (module.calls > 0)
@@ -88,9 +89,9 @@ std::optional<ModuleId> ScopeResolver::lookUp(StringRef scope) const {
   return entry->second;
 }
 
-/// A scope that no module runs in by itself: a module may be called past the
-/// modules above it. The one module whose ancestors hold the scope's parts in
-/// order, some left out.
+/// Resolves a scope that is not in the index, as a module may be called without
+/// its parents being called. Finds the one module whose ancestors include the
+/// scope's parts in order.
 std::optional<ModuleId> ScopeResolver::search(StringRef scope) const {
   auto candidates = byComponent.find(lastPart(scope));
   if (candidates == byComponent.end())
@@ -131,7 +132,7 @@ std::optional<ModuleCall> ScopeResolver::resolve(StringRef scope) const {
   return std::nullopt;
 }
 
-/// Whether `text` is `opType`, or `opType` and a number.
+/// Whether `text` is `opType`, perhaps followed by a number ("MatMul_1").
 static bool namesOp(StringRef text, StringRef opType) {
   return text.consume_front(opType) &&
          (text.empty() || (text.consume_front("_") && isNumber(text)));
@@ -182,7 +183,7 @@ public:
           bySuffix[scopeComponent(path)].push_back(path);
   }
 
-  /// The module and call of a scope; the scope above must have been asked for.
+  /// The module and call of a scope. The enclosing scope must be queried first.
   std::pair<std::string, int64_t> find(StringRef scope);
 
 private:
@@ -196,8 +197,9 @@ private:
 };
 } // namespace
 
-/// Whether a module between `above` and `path` runs in `aboveScope`: the scopes
-/// of what it calls would name it.
+/// Whether a module between `above` and `path` is known to run in `aboveScope`.
+/// Then `path` is not called by `above` directly, or the scope would name that
+/// module.
 bool ScopePaths::skipsOne(StringRef above, StringRef aboveScope,
                           StringRef path) const {
   for (path = parentPath(path); path.size() > above.size();
@@ -207,18 +209,19 @@ bool ScopePaths::skipsOne(StringRef above, StringRef aboveScope,
   return false;
 }
 
-/// The path of the module `part` that `above` (in `aboveScope`) calls.
+/// The path of the module with scope component `part` called by `above`, whose
+/// scope is `aboveScope`.
 std::string ScopePaths::choose(StringRef above, StringRef aboveScope,
                                StringRef part) {
   std::string below = joinPath(above, part);
   if (certain.contains(below))
     return below;
-  // A child of a called Sequential repeats it.
+  // A child of a called Sequential repeats its name ("/layer/layer.0").
   StringRef index = part;
   if (!aboveScope.empty() && index.consume_front(lastPart(aboveScope)) &&
       index.starts_with("."))
     return (above + index).str();
-  // A module in between that never ran is left out of the scope.
+  // Modules in between that never ran are missing from the scope.
   std::string inside = above.empty() ? "" : above.str() + ".";
   auto it = bySuffix.find(part);
   if (it != bySuffix.end()) {
@@ -250,7 +253,7 @@ std::pair<std::string, int64_t> ScopePaths::find(StringRef scope) {
 ModuleTree treeFromScopes(ArrayRef<StringRef> scopes,
                           ArrayRef<StringRef> parameterNames) {
   auto parameters = to_vector(make_filter_range(parameterNames, isPath));
-  // Every scope with those around it, in order, the outer ones first.
+  // Every scope and its enclosing scopes, outer ones first.
   SetVector<StringRef> all;
   for (StringRef scope : scopes) {
     SmallVector<StringRef> parts;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Extracts a subtree: relative paths, and call counts per call of its root.
 
 #include "HTP/Hierarchy/Subtree.h"
 
@@ -24,8 +26,8 @@ ModuleTree subtree(const ModuleTree &tree, ModuleId root) {
   for (ModuleId id : tree.ids()) {
     const Module &module = tree[id];
     std::optional<std::string> path = pathWithin(base, module.path);
-    // The node of an alias comes back with the module that it is an alias of,
-    // where that is inside too.
+    // ModuleTree::create adds nodes for aliases again if the canonical module
+    // is inside, too.
     if (!path || (module.canonical != id &&
                   pathWithin(base, tree[module.canonical].path)))
       continue;
@@ -49,7 +51,7 @@ ModuleTree subtree(const ModuleTree &tree, ModuleId root) {
       modules.push_back(std::move(inner));
   }
   if (!modules.empty()) {
-    modules.front().torchNN = false; // of a root nobody asks
+    modules.front().torchNN = false; // irrelevant for a root
     modules.front().aliases.clear();
   }
   ModuleTree subtree = cantFail(ModuleTree::create(std::move(modules)));

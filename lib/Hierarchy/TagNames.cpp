@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Computes tags from class names, and the shortest suffixes that make them
+// unique.
 
 #include "HTP/Hierarchy/TagNames.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <cassert>
 
 using namespace llvm;
 
@@ -26,7 +31,7 @@ static StringRef tail(StringRef path, size_t size) {
   return path.drop_front(begin + 1);
 }
 
-/// How many components two paths have in common at their ends.
+/// The number of trailing components that two paths have in common.
 static size_t commonTail(StringRef a, StringRef b) {
   size_t count = 0;
   while (!a.empty() && !b.empty()) {
@@ -40,8 +45,8 @@ static size_t commonTail(StringRef a, StringRef b) {
   return count;
 }
 
-/// How many components at the end of each path tell all of `paths` apart.
-/// In the order of their reversed text the closest pair is adjacent.
+/// The number of trailing components needed to tell all of `paths` apart.
+/// Sorted by their reversed text, the most similar paths are adjacent.
 static size_t distinctTailSize(std::vector<StringRef> paths) {
   llvm::sort(paths, [](StringRef a, StringRef b) {
     return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(),
@@ -58,7 +63,7 @@ static bool isNumber(StringRef text) {
 }
 
 namespace {
-/// Modules of one class below the same tag.
+/// Modules of one class with the same parent tag.
 struct Peers {
   std::vector<StringRef> paths;
   size_t tailSize = 1;
@@ -74,7 +79,7 @@ static std::string component(const Module &module, const Peers &peers) {
   size_t size = peers.tailSize;
   if (!module.className.empty())
     return module.className + "." + tail(path, size).str();
-  // A number says nothing by itself: "layer.0", not "0".
+  // A number alone means nothing: use "layer.0", not "0".
   while (size < componentCount(path) &&
          isNumber(tail(path, size).split('.').first))
     ++size;
@@ -83,23 +88,24 @@ static std::string component(const Module &module, const Peers &peers) {
 
 TagNames::TagNames(const ModuleTree &tree, bool keepTorchNN)
     : owner(tree.size()), tags(tree.size()) {
-  // Parents may follow their children (aliases), so go down from the root.
+  // Parents may come after their children (aliases), so visit top-down.
   std::vector<ModuleId> order = {ModuleTree::root()};
   order.reserve(tree.size());
   for (size_t i = 0; i < order.size(); ++i)
     llvm::append_range(order, tree.children(order[i]));
+  assert(order.size() == tree.size() && "the root holds all modules");
 
   std::vector<ModuleId> above(tree.size(), ModuleTree::root());
   DenseMap<PeerKey, Peers> peers;
   for (ModuleId id : order) {
     const Module &module = tree[id];
-    // Containers that the tree added have no class to be named by.
+    // Containers added by ModuleTree have no class, so they cannot be named.
     bool skipped = module.torchNN && id != ModuleTree::root() &&
                    (!keepTorchNN || module.className.empty());
     if (id != ModuleTree::root())
       above[id] = owner[module.parent];
     owner[id] = skipped ? above[id] : id;
-    // The root counts among the modules of its class below itself.
+    // The root also competes with modules of its own class below it.
     if (!skipped)
       peers[{above[id], module.className}].paths.push_back(module.path);
   }

@@ -18,7 +18,7 @@ namespace htp {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Deeper than any of our formats.
+/// More than any of HTP's formats needs.
 static constexpr unsigned kMaxNesting = 256;
 
 Expected<JSONDocument> parseJSON(StringRef text) {
@@ -130,7 +130,7 @@ Expected<ModuleTree> treeFromJSON(StringRef text) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-// The keys of an object come sorted, as those of llvm::json::Object do.
+// Keys are written in sorted order, like those of an llvm::json::Object.
 
 static std::string hex(uint64_t hash) {
   return utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
@@ -186,7 +186,7 @@ void writeProducer(const Producer &producer, json::OStream &json) {
 std::string treeToJSON(const ModuleTree &tree) {
   std::string text;
   raw_string_ostream os(text);
-  // json::OStream writes strings letter by letter.
+  // json::OStream writes strings character by character.
   os.SetBufferSize(4096);
   json::OStream json(os);
   json.object([&] {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Schedules the ops of one nesting level at a time, emits groups as units, and
+// splits a group when no unit can be emitted as a whole. See Partition.h.
 
 #include "HTP/Partition/Partition.h"
 
@@ -6,23 +9,28 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <cassert>
 #include <queue>
 #include <set>
 
+#define DEBUG_TYPE "htp-partition"
+
 using namespace llvm;
 
 namespace htp {
 
-void Dataflow::addEdge(unsigned from, unsigned to) {
+void DataflowGraph::addEdge(unsigned from, unsigned to) {
+  assert(to < size() && "no such op");
   assert(from < to && "an op must come after what it reads");
   assert(to + 1 >= producerBegin.size() && "edges come sorted by reader");
   producerBegin.resize(to + 1, producerList.size());
   producerList.push_back(from);
 }
 
-void Dataflow::finish() {
+void DataflowGraph::finish() {
+  assert(userBegin.empty() && "finish() is called once");
   producerBegin.resize(size() + 1, producerList.size());
   userBegin.assign(size() + 1, 0);
   for (unsigned from : producerList)
@@ -40,22 +48,23 @@ namespace {
 
 constexpr unsigned kNone = ~0u;
 
-/// How many groups a deadlock looks at before it splits the first, and how far
-/// back an explanation looks: bounds that keep odd graphs linear.
+/// Bounds that keep pathological graphs linear: how many groups are tried when
+/// one must be split, and how many ops the search for an explanation visits.
 constexpr unsigned kMaxCandidates = 32;
 constexpr unsigned kMaxVisited = 4096;
 
-/// Which child of a group another group lies in, in logarithmic time: climbing
-/// would take the depth of the tree, for each op on each level.
+/// Finds the child of a group that contains another group, in logarithmic time.
+/// Walking up would cost the depth of the tree, per op and level.
 class ChildSearch {
 public:
   explicit ChildSearch(const GroupTree &groups)
       : first(groups.size()), end(groups.size()), childBegin(groups.size() + 1),
         children(groups.size()) {
-    // Parents come before their children, so that one pass up gives the sizes
-    // of subtrees, and one pass down the numbers of a walk through the tree.
+    // Parents come before children, so a backward pass computes subtree sizes,
+    // and a forward pass assigns preorder numbers.
     std::vector<unsigned> sizes(groups.size(), 1);
     for (unsigned group = groups.size() - 1; group > 0; --group) {
+      assert(groups.parent[group] < group && "parents come before children");
       sizes[groups.parent[group]] += sizes[group];
       ++childBegin[groups.parent[group] + 1];
     }
@@ -68,12 +77,13 @@ public:
       children[next[parent]++] = group;
       first[group] = end[parent];
       end[parent] += sizes[group];
-      end[group] = first[group] + 1; // grows as its children are met
+      end[group] = first[group] + 1; // grows as its children are visited
     }
   }
 
-  /// The child of `parent` that `group` is or lies in, or kNone.
+  /// The child of `parent` that is or contains `group`, or kNone.
   unsigned towards(unsigned parent, unsigned group) const {
+    assert(parent < first.size() && group < first.size() && "no such group");
     if (first[group] <= first[parent] || first[group] >= end[parent])
       return kNone;
     auto begin = children.begin() + childBegin[parent];
@@ -84,15 +94,15 @@ public:
   }
 
 private:
-  std::vector<unsigned> first, end; ///< numbers of a group and what is in it
+  std::vector<unsigned> first, end; ///< preorder range of a group's subtree
   std::vector<unsigned> childBegin, children;
 };
 
-/// Cuts one part after the other, parents first. The vectors by op and by group
-/// are allocated once; each level initializes what it uses.
+/// Cuts one part after the other, parents first. Vectors indexed by op or group
+/// are allocated once, and each level initializes the entries it uses.
 class Partitioner {
 public:
-  Partitioner(const Dataflow &graph, const GroupTree &groups,
+  Partitioner(const DataflowGraph &graph, const GroupTree &groups,
               std::vector<unsigned> groupOf, unsigned minOps)
       : graph(graph), groups(groups), search(groups), minOps(minOps),
         groupOf(std::move(groupOf)), owner(graph.size(), 0),
@@ -103,30 +113,31 @@ public:
     result.parts.emplace_back();
     for (unsigned op = 0; op < graph.size(); ++op)
       result.parts[0].members.push_back(op);
-    // Parts are appended as they are found.
+    // cutLevel appends nested parts, which are then cut in turn.
     for (current = 0; current < result.parts.size(); ++current)
       cutLevel();
     return std::move(result);
   }
 
 private:
-  /// A child group while its parent is cut.
+  /// The state of a child group while its parent is being cut.
   struct ChildState {
     std::vector<unsigned> members; ///< not yet emitted ones, sorted
-    std::vector<unsigned> ready;   ///< members that wait for nothing
-    unsigned waiting = 0;          ///< edges into it from what is not emitted
-    unsigned parts = 0;            ///< emitted so far
+    std::vector<unsigned> ready;   ///< members with all inputs available
+    unsigned waiting = 0;          ///< edges into it from unemitted ops
+    unsigned parts = 0;            ///< number of parts emitted so far
     unsigned lastEnd = 0;          ///< when the last part was emitted
     std::optional<Split> split;
   };
-  /// What can be emitted as a whole, by the position of its first op.
+  /// A unit that can be emitted as a whole, ordered by its first op.
   using Unit = std::pair<unsigned /*position*/, unsigned /*group or kNone*/>;
 
   bool inLevel(unsigned op) const { return owner[op] == current; }
   bool isPinned(unsigned op) const {
     return graph.role(op) == OpRole::Pinned || graph.role(op) == OpRole::Weight;
   }
-  /// The one child that all users of `op` belong to by `childOf`, or kNone.
+  /// The single child, according to `childOf`, that all users of `op` belong
+  /// to, or kNone.
   template <typename Fn> unsigned commonUser(unsigned op, Fn childOf) const;
 
   void cutLevel();
@@ -144,16 +155,16 @@ private:
   bool unlocksOther(unsigned group, ArrayRef<unsigned> ops) const;
   Split explain(unsigned group, ArrayRef<unsigned> members) const;
 
-  const Dataflow &graph;
+  const DataflowGraph &graph;
   const GroupTree &groups;
   const ChildSearch search;
   const unsigned minOps;
   Partition result;
 
   // By op.
-  std::vector<unsigned> groupOf; ///< changes as ops are pulled inside
-  std::vector<unsigned> owner;   ///< the part that holds it
-  std::vector<unsigned> child;   ///< the child of `current` it is in, or kNone
+  std::vector<unsigned> groupOf; ///< updated as ops are pulled inside
+  std::vector<unsigned> owner;   ///< the innermost part so far
+  std::vector<unsigned> child;   ///< its child group of `current`, or kNone
   std::vector<unsigned> waiting, emittedAt;
   // By group.
   std::vector<ChildState> state;
@@ -184,7 +195,8 @@ void Partitioner::assignChildren() {
     child[op] = isPinned(op) ? kNone : search.towards(parent, groupOf[op]);
 }
 
-/// Whether the child of `op` reads it, and a child of the same kind does.
+/// Whether `op` is read both by its own child and by another child of the same
+/// kind.
 bool Partitioner::sharedWithKin(unsigned op) const {
   bool own = false, kin = false;
   for (unsigned user : graph.users(op)) {
@@ -198,8 +210,8 @@ bool Partitioner::sharedWithKin(unsigned op) const {
 }
 
 void Partitioner::hoistShared() {
-  // Forward: ops that need nothing of their child. Backward: those of them that
-  // its kin read, and what these read.
+  // Forward: find ops that need nothing from their child. Backward: hoist those
+  // that children of the same kind read, and their inputs.
   ArrayRef<unsigned> members = result.parts[current].members;
   DenseSet<unsigned> free, hoisted;
   for (unsigned op : members)
@@ -219,6 +231,8 @@ void Partitioner::hoistShared() {
       hoisted.insert(op);
   for (unsigned op : members)
     if (hoisted.contains(op)) {
+      LDBG() << "op " << op << " moves out of group " << child[op]
+             << ", as groups of its kind read it too";
       child[op] = kNone;
       groupOf[op] = result.parts[current].group;
       ++result.hoisted;
@@ -226,9 +240,9 @@ void Partitioner::hoistShared() {
 }
 
 void Partitioner::pullInside() {
-  // Backward: ops that lead only into one child. Forward: those of them that
-  // also come from it lie between its ops; where nothing comes from the child
-  // an op only prepares an input, and stays outside.
+  // Backward: find ops that lead only into one child. Forward: those that also
+  // read from it lie between its ops and are pulled in. Others merely prepare
+  // an input and stay outside.
   ArrayRef<unsigned> members = result.parts[current].members;
   DenseMap<unsigned, unsigned> leadsInto;
   for (unsigned op : reverse(members)) {
@@ -251,6 +265,8 @@ void Partitioner::pullInside() {
           return inLevel(p) && child[p] == it->second;
         }))
       continue;
+    LDBG() << "op " << op << " is pulled into group " << it->second
+           << ", as it lies between its ops";
     child[op] = groupOf[op] = it->second;
     ++result.pulled;
   }
@@ -303,12 +319,14 @@ void Partitioner::countWaiting() {
 }
 
 void Partitioner::emit(unsigned op) {
+  assert(left && waiting[op] == 0 && "an op comes after what it reads");
   emittedAt[op] = clock++;
   --left;
   for (unsigned user : graph.users(op)) {
     if (!inLevel(user))
       continue;
     unsigned group = child[user];
+    assert(waiting[user] && "a user waits for each of its producers");
     bool ready = --waiting[user] == 0;
     if (group == kNone) {
       if (ready)
@@ -327,17 +345,22 @@ void Partitioner::emit(unsigned op) {
 }
 
 void Partitioner::emitPart(unsigned group, std::vector<unsigned> members) {
+  assert(!members.empty() && llvm::is_sorted(members) &&
+         "a part has ops, in order");
   ChildState &unit = state[group];
   if (unit.parts == 1)
     unit.split = explain(group, members);
   unsigned numOps = count_if(
       members, [&](unsigned op) { return graph.role(op) != OpRole::Constant; });
   unsigned index = result.parts.size();
-  // `emit` looks at owners: they change when the level is done.
+  // `emit` checks owners, so these change only when the level is done.
   for (unsigned op : members)
     emit(op);
   unit.lastEnd = clock;
   unsigned ordinal = unit.parts++;
+  LDBG(2) << "part " << ordinal << " of group " << group << ": " << numOps
+          << " ops without constants"
+          << (numOps < minOps ? ", dissolved into the enclosing part" : "");
   if (numOps < minOps) {
     for (unsigned op : members)
       result.parts[current].items.push_back({false, op});
@@ -355,7 +378,7 @@ void Partitioner::emitWhole(unsigned group) {
   ChildState &unit = state[group];
   startable.erase({unit.members.front(), group});
   std::vector<unsigned> members = std::move(unit.members);
-  // `emit` reads the first member, where a member becomes ready on the way.
+  // `emit` reads the first member if another one becomes ready meanwhile.
   unit.members = {members.front()};
   emitPart(group, std::move(members));
   startable.erase({unit.members.front(), group});
@@ -363,7 +386,7 @@ void Partitioner::emitWhole(unsigned group) {
   unit.ready.clear();
 }
 
-/// The ops of a waiting child that can be emitted before anything else is.
+/// The ops of a waiting child that can be emitted right now.
 std::vector<unsigned> Partitioner::prefix(unsigned group) const {
   std::vector<unsigned> ops(state[group].ready);
   DenseMap<unsigned, unsigned> stillWaiting;
@@ -397,8 +420,8 @@ bool Partitioner::unlocksOther(unsigned group, ArrayRef<unsigned> ops) const {
 }
 
 void Partitioner::breakDeadlock() {
-  // Splitting a child that nobody waits for would help nobody: look for one
-  // whose first ops let another unit go ahead.
+  // Splitting helps only if another unit waits for the child: look for one
+  // whose first ops unblock another unit.
   assert(!startable.empty() && "a cycle in the dataflow");
   unsigned chosen = startable.begin()->second;
   std::vector<unsigned> ops;
@@ -419,15 +442,18 @@ void Partitioner::breakDeadlock() {
   std::set_difference(split.members.begin(), split.members.end(), ops.begin(),
                       ops.end(), std::back_inserter(rest));
   assert(!rest.empty() && "a child without outside inputs is emitted whole");
+  LDBG() << "group " << chosen << " is split after " << ops.size() << " ops, "
+         << rest.size() << " wait for ops outside; " << tried
+         << " other groups would have unblocked nothing";
   split.members = std::move(rest);
   split.ready.clear();
   emitPart(chosen, std::move(ops));
-  // Members that became ready on the way were all part of the prefix.
+  // Members that became ready meanwhile were all part of the prefix.
   startable.erase({split.members.front(), chosen});
   split.ready.clear();
 }
 
-/// How the dataflow got from the first part of `group` back to its second.
+/// Finds how dataflow gets from the first part of `group` to its second.
 Split Partitioner::explain(unsigned group, ArrayRef<unsigned> members) const {
   const unsigned since = state[group].lastEnd;
   auto between = [&](unsigned op) {
@@ -499,8 +525,12 @@ void Partitioner::cutLevel() {
 
 } // namespace
 
-Partition partition(const Dataflow &graph, const GroupTree &groups,
+Partition partition(const DataflowGraph &graph, const GroupTree &groups,
                     std::vector<unsigned> groupOf, unsigned minOps) {
+  assert(groupOf.size() == graph.size() && "each op has a group");
+  assert(llvm::all_of(groupOf,
+                      [&](unsigned group) { return group < groups.size(); }) &&
+         "no such group");
   return Partitioner(graph, groups, std::move(groupOf), minOps).run();
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builds --htp-tag from the single passes.
 
 #include "HTP/Pipelines/Pipelines.h"
 
@@ -39,8 +41,8 @@ void htp::buildTagPipeline(OpPassManager &pm,
     pm.addPass(createHTPSpellTags({options.torchNN}));
   if (!options.explain.empty())
     pm.addPass(createHTPExplain({options.explain}));
-  // What optimizers share between layers may break the order of layers; the
-  // rest must hold.
+  // A node in the body of another layer's node is only a warning: optimizers
+  // merge nodes of different layers. All other checks stay errors.
   HTPVerifyTagsOptions verify;
   verify.strict = false;
   pm.addPass(createHTPVerifyTags(verify));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // libHTPPlugin.so: the HTP dialect, passes and pipelines for any tool that
-// loads MLIR plugins, and the ONNX dialect, so that the tool reads what htp-opt
-// writes. The passes work on whatever dialects the tool has. So do schedules of
-// the transform dialect: `transform.htp.match_module` comes along.
+// loads MLIR plugins, and the ONNX dialect, so that the tool can read htp-opt's
+// output. The passes work on any dialect that the tool has, as does
+// `transform.htp.match_module`, which is included.
 //
 //   mlir-opt tagged.mlir --load-dialect-plugin=libHTPPlugin.so \
 //            --load-pass-plugin=libHTPPlugin.so \
 //            --pass-pipeline='builtin.module(htp-outline)'
 //
-// Both flags: a dialect must be there when the file is read, and a tool has no
-// other way to ask a plugin for one. A pass's own flag (`--htp-outline`) does
-// not exist there: flags are parsed before plugins are loaded.
+// Both flags are needed: dialects must be registered before the file is read,
+// and only the first flag does that. Pass flags (`--htp-outline`) are not
+// available, as flags are parsed before plugins are loaded.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.h"
@@ -29,10 +29,10 @@
 
 static constexpr char kName[] = "HTP";
 
-/// The version of MLIR's interface for plugins, which has been the same for
-/// years; none for a program of another LLVM. Its classes are others, and the
-/// first call of one would end it without a word. It is loaded before the
-/// plugin, so the first LLVM that the process knows is the program's.
+/// The version of MLIR's plugin interface, or 0 if the program uses another
+/// LLVM: it would accept the plugin, as the interface version rarely changes,
+/// and then crash on the first call. The program's LLVM is loaded before the
+/// plugin, so it is the one that the symbol lookup finds.
 static uint32_t apiVersion() {
   using GetVersion = void (*)(unsigned *, unsigned *, unsigned *);
   auto getVersion =

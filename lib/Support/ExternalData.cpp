@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Resolves, checks and maps external data files, confined to the model's
+// folder.
 
 #include "HTP/Support/ExternalData.h"
 
@@ -41,13 +44,13 @@ ExternalData::ExternalData(StringRef folder, StringRef model)
     modelDirectory = sys::path::parent_path(real).str();
 }
 
-/// Whether a file lies in a folder or below it. Both paths are real ones.
+/// Whether a file is in a folder or below it. Both must be real paths.
 static bool liesIn(StringRef file, StringRef folder) {
   return !folder.empty() && file.consume_front(folder) &&
          (folder == "/" || file.starts_with("/"));
 }
 
-/// Whether `..` leads out of where the path starts.
+/// Whether `..` leads out of the folder that the path is relative to.
 static bool climbsOut(StringRef path) {
   int depth = 0;
   for (auto part = sys::path::begin(path), end = sys::path::end(path);
@@ -76,7 +79,7 @@ Expected<ExternalData::File *> ExternalData::find(StringRef location) {
   if (std::error_code error = sys::fs::real_path(path, real))
     return refuse(location,
                   "cannot be opened at '" + path + "': " + error.message());
-  // Links inside of the folder are fine; what counts is where they end.
+  // Symbolic links are fine as long as their target is inside.
   if (!liesIn(real, realDirectory) &&
       sys::path::parent_path(real) != modelDirectory)
     return refuse(location,
@@ -92,7 +95,7 @@ Expected<ExternalData::File *> ExternalData::find(StringRef location) {
   return &file;
 }
 
-/// How many bytes the range has in a file, or what is wrong with it.
+/// The length of the range in a file of this size, or an error.
 static Expected<uint64_t> fit(const ExternalRange &range, uint64_t fileSize,
                               std::optional<uint64_t> size) {
   if (size && range.length && *size != *range.length)
@@ -139,7 +142,7 @@ Expected<ArrayRef<char>> ExternalData::bytes(const ExternalRange &range,
                     "cannot be opened: " + toString(mapping.takeError()));
     (*file)->mapping = std::move(*mapping);
   }
-  // The file may have changed since it was checked: what is mapped counts.
+  // The file may have changed since it was checked, so check the mapping again.
   StringRef contents = (*file)->mapping->bytes();
   Expected<uint64_t> length = fit(range, contents.size(), size);
   if (!length)

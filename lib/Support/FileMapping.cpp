@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Maps files, keeps a registry of mappings by address, and handles SIGBUS.
 
 #include "HTP/Support/FileMapping.h"
 
@@ -27,8 +29,8 @@ struct Registry {
 } // namespace
 
 static Registry &registry() {
-  // Never destroyed: resources of a context that outlives `main` may still be
-  // unmapped.
+  // Never destroyed: a context that outlives `main` may still unmap its
+  // resources.
   static Registry &instance = *new Registry;
   return instance;
 }
@@ -94,8 +96,8 @@ std::optional<FileMapping::Origin> FileMapping::find(StringRef bytes) {
                                                    mapping->contents.begin())};
 }
 
-/// Where memory behind a mapping is missing (SIGBUS). Only what is allowed in a
-/// signal's handler is done here.
+/// The SIGBUS handler: the file behind a mapping was truncated. Must be
+/// async-signal-safe.
 static void onMissingMemory(int) {
   static constexpr char kMessage[] =
       "error: a file became shorter while it was read; nothing was written\n";
@@ -105,7 +107,8 @@ static void onMissingMemory(int) {
 }
 
 void htp::endWhereFilesShrink() {
-  // LLVM sets its own handlers when it is first asked for one, not later.
+  // Make LLVM install its own handlers first: it does so only once, and would
+  // otherwise replace this one.
   sys::SetInterruptFunction(nullptr);
   struct sigaction action = {};
   action.sa_handler = onMissingMemory;

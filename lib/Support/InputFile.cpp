@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Opens regular files by mapping and pipes by reading, and refuses anything
+// else.
 
 #include "HTP/Support/InputFile.h"
 
@@ -11,7 +14,7 @@ namespace htp {
 
 using Buffer = std::unique_ptr<MemoryBuffer>;
 
-/// Reads until the end, and stops where that does not come.
+/// Reads a pipe to its end, or fails at kMostFromPipe.
 static Expected<Buffer> readPipe(sys::fs::file_t pipe, StringRef path) {
   constexpr size_t kChunk = 1 << 20;
   SmallVector<char, 0> bytes;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parser behind JSONDocument, and the accessors of its values.
 
 #include "HTP/Support/JSONDocument.h"
 
@@ -7,6 +9,7 @@
 #include "llvm/Support/StringSaver.h"
 
 #include <array>
+#include <cassert>
 #include <string_view>
 
 using namespace htp;
@@ -17,7 +20,8 @@ using llvm::StringRef;
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Digits alone, and few enough that any of them fit: most numbers.
+/// Whether `text` is only digits, few enough to fit an int64_t, as most numbers
+/// are.
 static bool isPlainInteger(StringRef text) {
   return !text.empty() && text.size() < 18 && llvm::all_of(text, llvm::isDigit);
 }
@@ -38,7 +42,7 @@ std::optional<int64_t> JSONValue::getAsInteger() const {
   int64_t number;
   if (!text.getAsInteger(10, number))
     return number;
-  return copy().getAsInteger(); // 1e3 is one too
+  return copy().getAsInteger(); // 1e3 is an integer, too
 }
 
 std::optional<double> JSONValue::getAsNumber() const {
@@ -76,14 +80,14 @@ json::Value JSONValue::copy() const {
   llvm_unreachable("unknown kind");
 }
 
-/// Up to here a look at each member is faster than a search.
+/// Up to this size a linear search is faster than a binary one.
 static constexpr size_t kFewMembers = 16;
 
 static bool keyLess(const JSONMember &a, const JSONMember &b) {
   return a.first < b.first;
 }
 
-/// Equal keys stay in their order.
+/// Sorts by key; stable, so that the last of equal keys stays last.
 static void sortMembers(llvm::MutableArrayRef<JSONMember> members) {
   std::vector<std::pair<JSONMember, size_t>> numbered;
   numbered.reserve(members.size());
@@ -152,7 +156,7 @@ static constexpr CharSet setOf(std::string_view chars) {
 static constexpr CharSet kSpace = setOf(" \n\t\r"),
                          kNumeric = setOf("0123456789+-.eE");
 
-/// What stands for itself in a string.
+/// Characters that need no decoding in a string.
 static constexpr CharSet kPlain = [] {
   CharSet set{};
   for (unsigned c = 0x20; c < set.size(); ++c)
@@ -161,7 +165,8 @@ static constexpr CharSet kPlain = [] {
 }();
 
 namespace {
-/// Reads the structure. Each function is false where the text is not JSON.
+/// A recursive-descent parser. Each function returns false if the text is not
+/// JSON.
 class Parser {
 public:
   Parser(StringRef text, unsigned maxNesting, llvm::BumpPtrAllocator &arena)
@@ -179,7 +184,7 @@ private:
     return from;
   }
   void skipSpace() { at = skip(at, kSpace); }
-  /// The next character that is no space; 0 at the end.
+  /// Consumes and returns the next non-space character; 0 at the end.
   char next() {
     skipSpace();
     return at == end ? 0 : *at++;
@@ -207,15 +212,16 @@ private:
     at = close + 1;
     return true;
   }
-  // Out of the way of what is short: most values are.
+  // Kept out of line, as most values are short scalars.
   LLVM_ATTRIBUTE_NOINLINE bool parseEscaped(StringRef &result);
   LLVM_ATTRIBUTE_NOINLINE bool parseArray(JSONValue &value);
   LLVM_ATTRIBUTE_NOINLINE bool parseObject(JSONValue &value);
   bool parseNumber(JSONValue &value);
 
-  /// Moves what a list has gathered since `first` into the arena.
+  /// Moves the elements from index `first` on into the arena.
   template <typename T>
   llvm::MutableArrayRef<T> take(std::vector<T> &from, size_t first) {
+    assert(first <= from.size() && "lists end in the order of their nesting");
     llvm::MutableArrayRef<T> list =
         llvm::ArrayRef(from).drop_front(first).copy(arena);
     from.erase(from.begin() + first, from.end());
@@ -225,7 +231,7 @@ private:
   const char *at, *const end;
   unsigned levelsLeft;
   llvm::BumpPtrAllocator &arena;
-  // The children of all lists that are open, the innermost list's last.
+  // Stacks with the children of all open arrays and objects, innermost last.
   std::vector<JSONValue> elements;
   std::vector<JSONMember> members;
 };
@@ -345,7 +351,7 @@ bool Parser::parseObject(JSONValue &value) {
   return true;
 }
 
-/// How deep arrays and objects are nested in `text`.
+/// The nesting depth of arrays and objects in `text`.
 static unsigned nesting(StringRef text) {
   unsigned depth = 0, deepest = 0;
   bool inString = false;
@@ -363,7 +369,7 @@ static unsigned nesting(StringRef text) {
   return deepest;
 }
 
-/// Nearly all texts are, and this looks at many characters at once.
+/// A fast check that spares most texts the full UTF-8 validation.
 static bool allASCII(StringRef text) {
   unsigned char all = 0;
   for (unsigned char c : text)

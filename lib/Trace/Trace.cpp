@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The reader of trace.json. It rejects what docs/formats/trace.schema.json
-// rejects, and also references to modules, parameters and values that the
-// trace does not have.
+// Reads trace.json. Rejects whatever docs/formats/trace.schema.json rejects,
+// and references to modules, parameters and values that do not exist.
 
 #include "HTP/Trace/Trace.h"
 
@@ -18,13 +17,13 @@ using namespace htp::reading;
 namespace htp {
 
 namespace {
-/// Reads the parts of a trace, knowing what the parts before have defined.
+/// Reads a trace part by part and keeps track of what has been defined so far.
 class Reader {
 public:
   explicit Reader(Trace &trace) : trace(trace) {}
   bool read(const JSONValue &value, Path path);
 
-  /// What the error is about, where the message alone does not say it.
+  /// The offending value, if the error message alone does not show it.
   std::string found;
 
 private:
@@ -32,7 +31,8 @@ private:
   Producer producer;
   DenseSet<TraceValueId> defined;
 
-  /// Reports a problem (a literal, as Path wants it) and what was found.
+  /// Reports an error and the offending value. Path takes only literals, so the
+  /// value is kept separately.
   bool fail(Path path, StringLiteral message, const Twine &what) {
     path.report(message);
     found = what.str();
@@ -46,7 +46,7 @@ private:
   bool readSource(const JSONValue &value, TraceOp &op, Path path);
   bool readBlock(const JSONValue &value, TraceBlock &block, Path path);
 
-  /// A list whose elements a member function reads.
+  /// Reads a list with a member function for its elements.
   template <typename T>
   bool readAll(const JSONObject &object, StringLiteral key, bool required,
                std::vector<T> &list, Path path,
@@ -135,7 +135,7 @@ bool Reader::readArgument(const JSONValue &value, TraceArgument &result,
     if (!found)
       return fail(path.field("parameter"), "no module has this parameter",
                   result.parameter);
-    // By the name that all others know it by.
+    // Use the canonical name.
     result.parameter =
         joinPath(trace.tree[found->module].path, found->parameter->name);
     return true;
@@ -192,7 +192,7 @@ bool Reader::readBlock(const JSONValue &value, TraceBlock &block, Path path) {
 // Bodies
 //===----------------------------------------------------------------------===//
 
-/// The one module within `around` that owns all parameters that an op reads.
+/// The single module within `around` that owns all parameters that an op reads.
 static std::optional<ModuleId> ownerWithin(const Trace &trace,
                                            const TraceOp &op, ModuleId around) {
   std::optional<ModuleId> owner;
@@ -211,9 +211,9 @@ static std::optional<ModuleId> ownerWithin(const Trace &trace,
   return owner;
 }
 
-/// In the body of control flow PyTorch may forget which modules run: all ops
-/// are then said to be of the module around it. Those that read the parameters
-/// of a module further in are that module's.
+/// In bodies of control flow PyTorch may lose track of modules, and then
+/// attributes all ops to the enclosing module. Moves ops that read the
+/// parameters of a nested module to that module.
 static void placeBodies(Trace &trace, std::vector<TraceOp> &ops,
                         const TraceOp *around) {
   for (TraceOp &op : ops) {

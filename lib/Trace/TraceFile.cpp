@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Traces in files, and archives of PyTorch by way of htp-trace.
+// Loads traces from files, running htp-trace on PyTorch archives, and caches
+// them.
 
 #include "HTP/Trace/TraceProgram.h"
 
@@ -27,7 +28,7 @@ static Error fileError(StringRef file, const Twine &message) {
   return createStringError("'" + file + "': " + message);
 }
 
-/// htp-trace beside the running program, or on PATH.
+/// Finds htp-trace next to the running program or on PATH.
 static ErrorOr<std::string> findTraceProgram() {
   static int anchor;
   std::string self = sys::fs::getMainExecutable(nullptr, &anchor);
@@ -38,8 +39,8 @@ static ErrorOr<std::string> findTraceProgram() {
 }
 
 namespace {
-/// A file in memory that a child process writes: whatever ends this process,
-/// nothing is left of it.
+/// An in-memory file for the output of a child process. Unlike a temporary
+/// file, it needs no cleanup however this process ends.
 class MemoryFile {
 public:
   MemoryFile() : fd(memfd_create("htp-trace", /*flags=*/0)) {}
@@ -48,7 +49,7 @@ public:
   MemoryFile &operator=(const MemoryFile &) = delete;
 
   bool isOpen() const { return fd >= 0; }
-  /// What the child opens: it inherits the descriptor.
+  /// The path for the child, which inherits the descriptor.
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
   ErrorOr<std::unique_ptr<MemoryBuffer>> read() const {
     return MemoryBuffer::getOpenFile(fd, "htp-trace", /*FileSize=*/-1);
@@ -59,18 +60,19 @@ private:
 };
 } // namespace
 
-/// Runs htp-trace on an archive and reads what it writes.
+/// Runs htp-trace on an archive and parses its output.
 static Expected<Trace> traceArchive(StringRef archive) {
   ErrorOr<std::string> program = findTraceProgram();
   if (!program)
     return createStringError(
-        "an archive of PyTorch needs htp-trace, which is neither "
-        "beside this program nor on PATH; run it elsewhere and "
-        "give the trace.json");
+        "reading a PyTorch archive needs htp-trace, which is neither "
+        "next to this program nor on PATH; run it elsewhere and "
+        "pass its trace.json");
   MemoryFile output, messages;
   if (!output.isOpen() || !messages.isOpen())
-    return createStringError("no memory for what htp-trace writes: " +
-                             sys::StrError());
+    return createStringError(
+        "cannot create a buffer for the output of htp-trace: " +
+        sys::StrError());
   std::string problem, outputPath = output.path(), said = messages.path();
   int status = sys::ExecuteAndWait(
       *program, {*program, archive, "-o", "-"}, /*Env=*/std::nullopt,
@@ -103,13 +105,13 @@ static Expected<Trace> readTrace(StringRef file) {
 }
 
 namespace {
-/// What became of a file: a trace, or what is wrong with it.
+/// The result of loading a file: a trace, or an error message.
 struct Loaded {
   std::shared_ptr<const Trace> trace;
   std::string problem;
 };
 
-/// A file, and what is made of it.
+/// A cached file: its trace and the program made from it.
 struct Entry {
   std::shared_future<Loaded> trace;
   std::shared_future<std::shared_ptr<const TraceProgram>> program;
@@ -134,10 +136,10 @@ static Entry begin(StringRef file, std::launch when) {
   return entry;
 }
 
-/// The trace in `file`, which is read once: now and in the background, or when
-/// it is first asked for.
+/// The cache entry of `file`. On first use, loading starts in the background
+/// (std::launch::async) or is deferred until the result is needed.
 static Expected<Entry> find(StringRef file, std::launch when) {
-  // A file that has changed since is another file.
+  // The key includes size and time, so that a changed file is read again.
   sys::fs::file_status status;
   if (std::error_code code = sys::fs::status(file, status))
     return fileError(file, code.message());
@@ -145,7 +147,7 @@ static Expected<Entry> find(StringRef file, std::launch when) {
       file.str(), status.getSize(),
       status.getLastModificationTime().time_since_epoch().count());
 
-  // Never destroyed: a thread may still use it when statics go.
+  // Never destroyed, as a thread may still use it while the program exits.
   static auto &mutex = *new std::mutex;
   static auto &cache = *new std::map<decltype(key), Entry>;
   std::lock_guard<std::mutex> lock(mutex);
@@ -161,7 +163,7 @@ TracePrefetch::TracePrefetch(StringRef file) {
   auto entry = find(file, std::launch::async);
   if (entry)
     wait = [program = entry->program] { program.wait(); };
-  else // Who needs the trace will hear of it.
+  else // The error is reported by loadTrace.
     consumeError(entry.takeError());
 }
 

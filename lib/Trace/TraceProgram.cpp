@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Converts traced ops into the steps of a program: follows in-place updates,
+// views and control flow, and joins parameters that exporters store as one.
 
 #include "HTP/Trace/TraceProgram.h"
 
@@ -22,7 +25,7 @@ static ElementKind elementKind(llvm::StringRef dtype) {
   return dtype.contains("float") ? ElementKind::Float : ElementKind::Unknown;
 }
 
-/// The number at the end of "float32", "int8"; 0 where there is none.
+/// The number in "float32" or "int8"; 0 if there is none.
 static unsigned elementBits(llvm::StringRef dtype) {
   unsigned bits = 0;
   dtype.drop_while([](char c) { return c < '0' || c > '9'; })
@@ -30,7 +33,7 @@ static unsigned elementBits(llvm::StringRef dtype) {
   return bits;
 }
 
-/// What only passes a value on: no exporter makes a node of it.
+/// Ops that only forward a value; no exporter emits a node for them.
 static bool isWire(llvm::StringRef kind) {
   return llvm::StringSwitch<bool>(kind)
       .Cases({"prim::NumToTensor", "aten::Int", "aten::ScalarImplicit"}, true)
@@ -46,7 +49,7 @@ static bool isInPlace(llvm::StringRef kind) {
   return kind.ends_with("_") && !kind.ends_with("__");
 }
 
-/// Whether what an op makes is its first operand, seen in another way.
+/// Whether an op returns a view of its first operand.
 static bool isView(llvm::StringRef kind) {
   return llvm::StringSwitch<bool>(EmissionTable::get().canonical(kind))
       .Cases({"slice", "select", "narrow", "split", "chunk", "unbind"}, true)
@@ -56,8 +59,8 @@ static bool isView(llvm::StringRef kind) {
       .Default(false);
 }
 
-/// Whether an op is torch.export's: it takes the sizes of inputs before all
-/// else, outside of the modules that ask for them.
+/// Whether an op computes a symbolic size. torch.export hoists these to the
+/// start of the graph, out of the modules that use them.
 static bool isSymbolicSize(llvm::StringRef kind) {
   kind = kind.substr(kind.rfind(':') + 1);
   return kind.take_until([](char c) { return c == '.'; }) == "sym_size";
@@ -94,7 +97,7 @@ private:
   Program &program;
   std::deque<std::string> &strings;
   llvm::DenseMap<TraceValueId, int32_t> values;
-  /// What each view is a view of.
+  /// The value that each view was taken from.
   llvm::DenseMap<TraceValueId, TraceValueId> viewed;
   llvm::StringMap<int32_t> parameters;
 };
@@ -161,8 +164,8 @@ void Builder::read(llvm::ArrayRef<TraceArgument> arguments,
   });
 }
 
-/// A fingerprint is a sum over the elements: that of several tensors in one is
-/// the sum of theirs.
+/// Adds a parameter for several that an exporter concatenates. Values
+/// fingerprints are sums over the elements, so the fingerprints just add up.
 void Builder::addJoined(Program::Step &step,
                         std::initializer_list<int32_t> several) {
   Program::Parameter joined;
@@ -179,8 +182,8 @@ void Builder::addJoined(Program::Step &step,
   program.parameters.push_back(std::move(joined));
 }
 
-/// An exporter makes one tensor of the parameters of a recurrent layer that
-/// play the same part: both biases, those of both directions, or all four.
+/// Exporters merge corresponding parameters of a recurrent layer into one
+/// tensor: both biases, those of both directions, or all four.
 void Builder::join(Program::Step &step) {
   static constexpr size_t kLeast = 4, kMost = 64;
   llvm::SmallVector<int32_t, 2> own = step.parameters;
@@ -202,7 +205,7 @@ void Builder::addOp(const TraceOp &op) {
   read(op.inputs, step);
   if (onlyHandsOn(op))
     step.parameters.clear();
-  // A body sees the values around it; what it makes goes on through the op.
+  // A body can use outer values; its own results leave through the op.
   for (const TraceBlock &block : op.blocks) {
     for (const TraceValue &input : block.inputs)
       define(input);
@@ -224,8 +227,9 @@ void Builder::addOp(const TraceOp &op) {
   program.steps.push_back(std::move(step));
 }
 
-/// What an op changes in place, and what that is a view of, is from then on
-/// what the op makes: exporters write it so, and all later ops read that.
+/// After an in-place op, its first operand (and whatever that is a view of)
+/// stands for the op's result: exporters functionalize in-place updates, and
+/// later ops read the result.
 void Builder::follow(const TraceOp &op, const Program::Step &step) {
   if (op.inputs.empty() || step.outputs.empty() ||
       op.inputs[0].kind != TraceArgument::Kind::Value)
@@ -236,7 +240,7 @@ void Builder::follow(const TraceOp &op, const Program::Step &step) {
       viewed[output.value] = operand;
   if (!isInPlace(op.kind))
     return;
-  constexpr unsigned kDeepest = 64; // a trace that is wrong may go in circles
+  constexpr unsigned kDeepest = 64; // an invalid trace may contain cycles
   for (unsigned depth = 0; depth < kDeepest; ++depth) {
     values[operand] = step.outputs[0];
     auto base = viewed.find(operand);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-align-reference: see Passes.td. A tagged graph is a program whose
-// steps are its nodes.
+// --htp-align-reference: see Passes.td. Converts the tagged reference to a
+// program whose steps are its nodes, and aligns the model with that.
 
+#include "DebugOutput.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -12,7 +13,10 @@
 
 #include "Evidence/AlignedTags.h"
 
+#include <cassert>
 #include <deque>
+
+#define DEBUG_TYPE "htp-align-reference"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPALIGNREFERENCE
@@ -33,7 +37,7 @@ public:
   Program program;
   unsigned numTagged = 0;
 
-  /// Sketches of all its constants, in both orientations.
+  /// Sketches of all constants, in both orientations.
   SketchMatches makeSketches() const;
 
 private:
@@ -103,6 +107,8 @@ SketchMatches ReferenceProgram::makeSketches() const {
   for (const ModelGraph &model : models)
     for (Value constant : model.constants) {
       int32_t id = number++;
+      assert(size_t(id) < program.parameters.size() &&
+             "constants are the program's parameters");
       std::unique_ptr<WeightReader> weight = weightReader(constant);
       auto layout = weight ? SketchLayout::of(weight->shape()) : std::nullopt;
       if (!layout || program.parameters[id].content.kind != ElementKind::Float)
@@ -113,7 +119,8 @@ SketchMatches ReferenceProgram::makeSketches() const {
   return SketchMatches(std::move(index));
 }
 
-/// Only tensors that have as many elements as some tensor of the model.
+/// The element counts of the model's tensors. Tensors of the reference with
+/// other counts need not be read.
 static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   DenseSet<int64_t> sizes;
   module->walk([&](Operation *op) {
@@ -123,7 +130,8 @@ static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   return sizes;
 }
 
-/// What names alone had suggested may not be modules of the reference.
+/// Drops users and contexts that are not modules of the reference: before,
+/// these were guessed from names alone.
 static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
   auto isUnknown = [&](Attribute path) {
     auto text = dyn_cast<StringAttr>(path);
@@ -135,6 +143,7 @@ static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
   };
   module->walk([&](Operation *op) {
     if (TagAttr tag = getTag(op); tag && !tree.contains(tag.getPath())) {
+      LDBG() << "dropped a tag that is not in the reference's tree: " << tag;
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));
     } else if (tag) {
@@ -169,6 +178,9 @@ void AlignReference::runOnOperation() {
                        << "' has no tags: tag it first, with --htp-tag";
     return signalPassFailure();
   }
+  LDBG() << "the reference has " << program.numTagged << " tags on "
+         << program.program.steps.size() << " nodes, and "
+         << program.program.parameters.size() << " constants";
   toIR(tree, module);
   dropUnknown(module, tree);
   HierarchyAnalysis hierarchy(module);
@@ -191,5 +203,12 @@ void AlignReference::runOnOperation() {
   });
   if (failed(tags.run()))
     return signalPassFailure();
+  LDBG() << tags.numAligned << " nodes took over a tag";
+  LDBG_OS(2, [&](raw_ostream &os) {
+    os << "tags after the alignment:";
+    forEachRootedNode(module, [&](Operation *op) {
+      os << "\n  " << DebugNode{op} << " " << getTag(op);
+    });
+  });
   numAligned += tags.numAligned;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-align-trace: see Passes.td. The work is done in lib/Alignment; here
-// the model becomes a graph, and the answers become tags.
+// --htp-align-trace: see Passes.td. lib/Alignment does the work; here the model
+// is converted to its input, and its answers to tags.
 
+#include "DebugOutput.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Trace/TraceProgram.h"
 #include "HTP/Transforms/Passes.h"
 #include "HTP/Transforms/TraceReader.h"
 
 #include "Evidence/AlignedTags.h"
+
+#define DEBUG_TYPE "htp-align-trace"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPALIGNTRACE
@@ -20,7 +23,8 @@ using namespace htp;
 
 namespace {
 
-/// What --htp-attach-hierarchy found, by names too.
+/// Takes over the counts of --htp-attach-hierarchy, which also matches
+/// parameters by name.
 static void setParameters(AlignedTags &tags, mlir::ModuleOp module) {
   HierarchyOp hierarchy = findHierarchy(module);
   auto counts = hierarchy
@@ -66,8 +70,19 @@ struct AlignTrace : htp::impl::HTPAlignTraceBase<AlignTrace>, TraceReader {
     tags.setNumbers(changed);
     tags.setSketches([&] { return &sketches.with(traced); });
     setParameters(tags, module);
+    LDBG() << "aligning with " << (*program)->program.steps.size()
+           << " steps and " << (*program)->program.parameters.size()
+           << " parameters of '" << trace << "'";
     if (failed(tags.run()))
       return signalPassFailure();
+    LDBG() << tags.numAligned << " nodes tagged by alignment, "
+           << tags.numByParameter << " by a parameter";
+    LDBG_OS(2, [&](raw_ostream &os) {
+      os << "tags after the alignment:";
+      forEachRootedNode(module, [&](Operation *op) {
+        os << "\n  " << DebugNode{op} << " " << getTag(op);
+      });
+    });
     numAligned += tags.numAligned;
     numByParameter += tags.numByParameter;
   }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-attach-hierarchy: the module tree, and what each op says itself about
-// the module that made it.
+// --htp-attach-hierarchy: attaches the module tree, and tags ops by their own
+// evidence of the module that made them.
 //
 //   "onnx.MatMul"(%x, %w) {onnx_node_name = "/encoder/fc/MatMul"}
 //
-// becomes, where the tree has a module `encoder.fc`,
+// becomes, if the tree has a module `encoder.fc`,
 //
 //   "onnx.MatMul"(%x, %w) {htp.tag = #htp.tag<"encoder.fc", evidence = "name",
 //   …>, …}
 //       loc(fused<{htp.scope = "encoder.fc"}>["/encoder/fc/MatMul"])
 
+#include "DebugOutput.h"
 #include "Evidence/DirectEvidence.h"
 #include "Evidence/Ground.h"
 #include "Evidence/HierarchySource.h"
@@ -29,6 +30,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#define DEBUG_TYPE "htp-attach-hierarchy"
+
 namespace htp {
 #define GEN_PASS_DEF_HTPATTACHHIERARCHY
 #include "HTP/Transforms/Passes.h.inc"
@@ -37,12 +40,15 @@ namespace htp {
 using namespace mlir;
 using namespace htp;
 
-/// A parameter that equals so many others that any of these modules may read it
-/// has no list of them: of a model that was not trained there would be
-/// thousands of such lists.
+/// A parameter with more possible readers than this gets no list of them: equal
+/// parameters of an untrained model would get thousands of long lists.
 static constexpr size_t kMostPossible = 64;
 
-/// What `from=` names; nothing for `auto`, an error for what it cannot be.
+/// The sources as the option `from` spells them, in the order of the enum.
+static constexpr StringLiteral kSourceNames[] = {
+    "trace", "hierarchy", "metadata", "names", "locations"};
+
+/// Parses the option `from`: nothing for `auto`, an error for an invalid value.
 static FailureOr<std::optional<HierarchySource>>
 parseSource(StringRef text, bool hasTrace, Location loc) {
   if (text == "auto")
@@ -64,8 +70,8 @@ parseSource(StringRef text, bool hasTrace, Location loc) {
   return source;
 }
 
-/// The scope of the nearest op around `op` that has one. An outlined function
-/// is that of its module, whose path is empty inside of it.
+/// The scope of the nearest enclosing op that has one. An outlined function
+/// stands for its module, whose relative path is empty.
 static std::optional<Scope> scopeAround(Operation *op) {
   for (Operation *outer = op->getParentOp(); outer;
        outer = outer->getParentOp()) {
@@ -78,7 +84,7 @@ static std::optional<Scope> scopeAround(Operation *op) {
   return std::nullopt;
 }
 
-/// The point of view of the function that `op` lies in.
+/// The frame (relative or absolute paths) of the function around `op`.
 static ModuleFrame frameAround(Operation *op) {
   auto function = op->getParentOfType<FunctionOpInterface>();
   auto outlined = function ? function->getAttrOfType<StringAttr>(kModuleAttr)
@@ -86,13 +92,13 @@ static ModuleFrame frameAround(Operation *op) {
   return ModuleFrame(outlined ? outlined.getValue() : StringRef());
 }
 
-/// The tag that the scopes of `op`'s location make, or null. Where there are
-/// several it belongs to what their modules share.
+/// The tag implied by the scopes in `op`'s location, or null. Several scopes
+/// give their lowest common ancestor.
 static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
   SmallVector<Scope, 1> scopes = findScopes(op->getLoc());
   MLIRContext *context = op->getContext();
   if (scopes.empty()) {
-    // Lowerings build bodies, of loops say, without a location.
+    // Lowerings create bodies (of loops, for example) without locations.
     std::optional<Scope> around = scopeAround(op);
     if (!around)
       return {};
@@ -122,7 +128,7 @@ static TagAttr tagFromLocation(Operation *op, const ModuleTree &tree) {
                       "made of ops of several modules", contexts);
 }
 
-/// A trace knows the ops of the model, not those of its layers' functions.
+/// Fails for an outlined model: a trace describes the ops of the flat model.
 static LogicalResult requireInlined(mlir::ModuleOp module) {
   auto functions = module.getOps<FunctionOpInterface>();
   size_t outlined = llvm::count_if(functions, [](FunctionOpInterface function) {
@@ -136,12 +142,12 @@ static LogicalResult requireInlined(mlir::ModuleOp module) {
             "--htp-inline first to tag it by a trace";
 }
 
-/// Whether a user decided on the tag.
+/// Whether the tag was given by a user.
 static bool isGiven(TagAttr tag) {
   return tag && tag.getEvidence() == Evidence::Override;
 }
 
-/// Forgets what an earlier run said of parameters.
+/// Removes what an earlier run recorded about parameters.
 static void dropParameters(mlir::ModuleOp module) {
   module->walk([](Operation *op) {
     if (isInitializer(op)) {
@@ -202,8 +208,8 @@ void AttachHierarchy::runOnOperation() {
   if (*source == HierarchySource::Locations) {
     toIR(*tree, module);
     attachFromLocations(*tree);
-    // Constants by their contents, and where a location names the parameter, by
-    // that.
+    // Match constants by contents, and by the parameter's name in the location
+    // if any.
     PathAttrs paths(*tree, &getContext());
     if (isPlain)
       attachParameters(paths, ParameterValues(module, *tree, nullptr));
@@ -226,15 +232,18 @@ void AttachHierarchy::runOnOperation() {
   markAnalysesPreserved<HierarchyAnalysis, SketchAnalysis>();
 }
 
-/// The trace's tree or the one that is found; null after an error.
+/// The tree of the trace or of the first source that has one; null after an
+/// error.
 std::shared_ptr<const ModuleTree>
 AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
                             std::optional<HierarchySource> source) {
   mlir::ModuleOp module = getOperation();
-  if (known && (!source || source == HierarchySource::Trace))
+  if (known && (!source || source == HierarchySource::Trace)) {
+    LDBG() << "the tree of the trace has " << known->tree.size() << " modules";
     return {known, &known->tree};
+  }
   SmallVector<HierarchySource> tried;
-  // The tree in the IR knows classes, which locations do not.
+  // Prefer the tree in the IR, as it has classes, which locations lack.
   if (!source || source == HierarchySource::Locations)
     tried.push_back(HierarchySource::Hierarchy);
   if (source)
@@ -242,7 +251,10 @@ AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
   else
     tried.append({HierarchySource::Metadata, HierarchySource::Names});
   for (HierarchySource from : tried) {
-    if (std::optional<ModuleTree> tree = findTree(module, from))
+    std::optional<ModuleTree> tree = findTree(module, from);
+    LDBG() << "source '" << kSourceNames[size_t(from)] << "' has "
+           << (tree ? tree->size() : 0) << " modules";
+    if (tree)
       return std::make_shared<ModuleTree>(std::move(*tree));
   }
   module.emitWarning("the model says nothing about its modules: no trace is "
@@ -257,7 +269,7 @@ void AttachHierarchy::attachFromLocations(const ModuleTree &tree) {
     ++numNodes;
     TagAttr before = getTag(op);
     TagAttr tag = before ? before : tagFromLocation(op, tree);
-    // The location stays as it is: it says more than one scope can.
+    // Keep the location: it may hold more than one scope.
     if (tag && !before)
       op->setAttr(kTagAttr, tag);
     numTagged += static_cast<bool>(tag);
@@ -275,20 +287,34 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
   forEachRootedNode(module, [&](Operation *op) {
     ++nodes;
     TagAttr before = getTag(op);
-    // The user's word stands, whatever else becomes known.
+    // A user's decision stands, whatever the evidence.
     if (isGiven(before) && tree.contains(before.getPath())) {
       ++tagged;
+      LDBG() << DebugNode{op} << " keeps the user's " << before;
       tagger.setTag(op, withKnownContexts(before, tree), evidence.sources(op));
       return;
     }
     if (isGiven(before) && lost++ == 0)
       firstLost = before.getPathAttr();
-    // With a trace a tag of an earlier run is no evidence.
+    // With a trace, tags of an earlier run do not count.
     TagAttr tag = known ? TagAttr() : before;
     if (!tag || !tree.contains(tag.getPath()))
       tag = evidence.tag(op, paths, tags);
     else
       tag = withKnownContexts(tag, tree);
+    LDBG_OS(2, [&](raw_ostream &os) {
+      os << "claims on " << DebugNode{op} << ":";
+      for (const Claim &claim : evidence.claims(op))
+        os << " '" << tree[claim.where.module].path << "' (call "
+           << claim.where.call << ", " << claim.reason << ")";
+    });
+    LDBG_OS([&](raw_ostream &os) {
+      os << DebugNode{op};
+      if (tag)
+        os << (tag == before ? " keeps " : " gets ") << tag;
+      else
+        os << " has no evidence of its own";
+    });
     if (tag) {
       ++tagged;
       tagger.setTag(op, tag, evidence.sources(op));
@@ -302,6 +328,9 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
                          << " overrides of an earlier run name modules "
                             "that are not in the tree, the first is '"
                          << firstLost.getValue() << "'; they are dropped";
+  LDBG() << tagged << " of " << nodes << " nodes have evidence of their own, "
+         << evidence.getParameters().matched() << " of "
+         << evidence.getParameters().total() << " parameters are in the graph";
   if (known)
     dropParameters(module);
   attachParameters(paths, evidence.getParameters());
@@ -311,8 +340,8 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     noteFit(evidence.getParameters());
 }
 
-/// The modules that may read a parameter; none where the tags of nodes that do
-/// say it better.
+/// The modules that may read a parameter; null if the tags of its readers are
+/// more precise.
 static ArrayAttr possibleReaders(Value value, const ParameterValue &parameter,
                                  PathAttrs &paths) {
   if (llvm::any_of(value.getUsers(), getTag) ||
@@ -330,6 +359,7 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameters.path(parameter));
     ArrayAttr users = possibleReaders(value, parameter, paths);
+    LDBG(2) << "value '" << getValueName(value) << "' is parameter " << path;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function =
           cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
@@ -350,7 +380,7 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
     attrs.store();
 }
 
-/// For --htp-align-trace, which judges whether the trace is of this model.
+/// Records counts for --htp-align-trace, which judges how well the trace fits.
 void AttachHierarchy::noteFit(const ParameterValues &parameters) {
   numParameters += parameters.matched();
   findHierarchy(getOperation())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-explain: see Passes.td. What is known of one node, as a page of text.
+// --htp-explain: see Passes.td. Formats everything known about one node as
+// text.
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -19,10 +20,10 @@ namespace htp {
 using namespace mlir;
 using namespace htp;
 
-/// Neighbours that are named; a parameter may have thousands of readers.
+/// How many neighbours are listed; a parameter may have thousands of readers.
 static constexpr size_t kMostNamed = 8;
 
-/// What a piece of evidence is, for people who have not read the manual.
+/// A short description of a kind of evidence.
 static StringRef meaningOf(Evidence evidence) {
   switch (evidence) {
   case Evidence::None:
@@ -53,7 +54,7 @@ static StringRef meaningOf(Evidence evidence) {
   llvm_unreachable("all evidence is described");
 }
 
-/// "'x' (MatMul)"; what has no name is called by its value.
+/// "'x' (MatMul)"; a node without a name is identified by its result.
 static std::string nameOf(Operation *op) {
   StringRef name = getNodeName(op);
   if (name.empty() && op->getNumResults())
@@ -79,7 +80,8 @@ private:
 };
 } // namespace
 
-/// Null, with an error that names what is near, where there is no such node.
+/// Finds the node; null, with an error that suggests a similar name, if there
+/// is none.
 Operation *Explain::find() {
   Operation *found = nullptr;
   SmallVector<StringRef> names;
@@ -173,7 +175,7 @@ void Explain::explainReaders(raw_ostream &os, Operation *op) const {
   for (Operation *user : op->getUsers())
     if (!llvm::is_contained(readers, user))
       readers.push_back(user);
-  std::reverse(readers.begin(), readers.end()); // into the order of the graph
+  std::reverse(readers.begin(), readers.end()); // into program order
   StringRef separator = "\n    read by: ";
   for (Operation *reader : ArrayRef(readers).take_front(kMostNamed)) {
     os << std::exchange(separator, "\n             ");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-extract: one module as a complete model.
+// --htp-extract: turns one module into a complete model.
 //
 //   func.func @main(%x) { %0 = "d.a"(%x) {tag "a"}; %1 = "d.b"(%0, %w) {tag
 //   "b"}; … }
 // becomes, for module=b,
 //   func.func @main(%0) { %w = …; %1 = "d.b"(%0, %w) {tag ""}; return %1 }
 
+#include "DebugOutput.h"
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -19,6 +20,10 @@
 
 #include "mlir/IR/IRMapping.h"
 
+#include <cassert>
+
+#define DEBUG_TYPE "htp-extract"
+
 namespace htp {
 #define GEN_PASS_DEF_HTPEXTRACT
 #include "HTP/Transforms/Passes.h.inc"
@@ -29,10 +34,10 @@ using namespace htp;
 
 namespace {
 
-/// What a module takes along instead of owning it: constants and parameters.
+/// Whether a module gets a copy of `op` rather than owning it.
 bool isHeld(Operation *op) { return isConstant(op) || isParameter(op); }
 
-/// One call of a module, cut out of a block.
+/// Extracts one call of a module from a block.
 class Extraction {
 public:
   Extraction(const TaggedBlock &whole, const ModuleTree &tree,
@@ -46,8 +51,8 @@ public:
   bool empty() const { return members.empty(); }
   size_t size() const { return members.size() + constants.size(); }
 
-  /// Adds the function to `target`, in place of `original`, which it has the
-  /// name, the kind and the annotations of.
+  /// Adds the function to `target`, with the name, kind and annotations of
+  /// `original`, which it replaces.
   void build(func::FuncOp original, mlir::ModuleOp target);
 
 private:
@@ -62,8 +67,9 @@ private:
   const CallNumbers &numbers;
   const ModuleCall of;
   llvm::DenseSet<Operation *> isMember;
-  SmallVector<Operation *> members;   ///< in order, without constants
-  SmallVector<Operation *> constants; ///< and parameters, that members read
+  SmallVector<Operation *> members; ///< in order, without constants
+  /// Constants and parameters that members read.
+  SmallVector<Operation *> constants;
   SmallVector<Value> inputs, results;
 };
 
@@ -88,8 +94,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 void Extraction::findMembers() {
-  // One group: the partition then tells which ops lie between the module's.
-  // Whether it is convex does not matter, as its ops stay in one function.
+  // With a single group, the partition only finds the ops that lie between the
+  // module's ops. Splits do not matter, as all parts go into one function.
   GroupTree groups;
   const unsigned group = groups.add(0);
   std::vector<unsigned> groupOf;
@@ -101,6 +107,7 @@ void Extraction::findMembers() {
                           : 0);
   if (of.module == ModuleTree::root() && of.call == 0)
     std::fill(groupOf.begin(), groupOf.end(), group);
+  assert(whole.calls.size() == whole.ops.size() && "tags must be read first");
   Partition cut = partition(whole.graph, groups, std::move(groupOf), 1);
   for (const Part &part : ArrayRef(cut.parts).drop_front())
     for (unsigned op : part.members)
@@ -110,6 +117,12 @@ void Extraction::findMembers() {
     if (isMember.contains(op))
       members.push_back(op);
   findBorder();
+  LDBG() << "'" << tree[of.module].path << "' call " << of.call << ": "
+         << members.size() << " ops (" << cut.pulled << " pulled inside), "
+         << constants.size() << " constants and parameters, " << inputs.size()
+         << " inputs, " << results.size() << " results";
+  for (Operation *op : members)
+    LDBG(2) << "  " << DebugNode{op};
 }
 
 void Extraction::findBorder() {
@@ -145,10 +158,10 @@ void Extraction::findBorder() {
         unused.push_back(result);
     }
   }
-  // A module whose results nobody reads still has results.
+  // If nothing outside reads the module's results, return its unused values.
   if (results.empty())
     results = std::move(unused);
-  // Backward: a copy needs what it is a copy of.
+  // Backward, as a copy also needs the value it copies.
   for (Operation *op : llvm::reverse(whole.ops))
     if (used.contains(op))
       readFrom(op);
@@ -157,8 +170,8 @@ void Extraction::findBorder() {
       constants.push_back(op);
 }
 
-/// Tags as they are within the module. What was pulled inside, or is a constant
-/// of another module, belongs to the module itself.
+/// Makes tags relative to the module. Ops pulled in from elsewhere, and
+/// constants of other modules, belong to the module itself.
 void Extraction::retag(Operation *op) {
   MLIRContext *context = op->getContext();
   const std::string &base = tree[of.module].path;
@@ -207,6 +220,7 @@ void Extraction::retagParameter(Operation *op) {
 }
 
 void Extraction::build(func::FuncOp original, mlir::ModuleOp target) {
+  assert(!empty() && "there is nothing to extract");
   Builder builder(target.getContext());
   auto nameOf = [&](Value value) {
     NamedAttrList attributes;
@@ -246,7 +260,7 @@ void Extraction::build(func::FuncOp original, mlir::ModuleOp target) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The function with the tags.
+/// Finds the function that has the tags.
 FailureOr<func::FuncOp> Extract::findModel() {
   func::FuncOp model, untagged;
   for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -264,14 +278,14 @@ FailureOr<func::FuncOp> Extract::findModel() {
       untagged = function;
   }
   if (!model)
-    model = untagged; // whose ops have no tags: reading it says so
+    model = untagged; // without tags, which reading it reports
   if (!model)
     return emitError(getOperation().getLoc(),
                      "has no function to extract a module from");
   return model;
 }
 
-/// Why a module has no ops.
+/// Reports why a module has no ops.
 LogicalResult Extract::explainEmpty(ModuleId id, const CallNumbers &numbers) {
   const htp::Module &module = tree[id];
   int64_t calls = 0, ops = 0;

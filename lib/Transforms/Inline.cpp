@@ -7,8 +7,8 @@
 //   %0 = "d.mul"(%x, %w) {htp.tag = #htp.tag<"layer.0">}
 //   %1 = "d.relu"(%0) {htp.tag = #htp.tag<"layer.0">}
 //
-// Calls are inlined from the outermost to the innermost: what a call remembers
-// of its body includes what the calls in it remember of theirs.
+// Calls are inlined from the outermost to the innermost, as the record of a
+// call includes the records of the calls in its body.
 
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -18,6 +18,11 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-inline"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPINLINE
@@ -47,11 +52,11 @@ private:
   void place(Block &body, DenseI64ArrayAttr order);
 
   llvm::MapVector<StringRef, func::FuncOp> outlined;
-  /// The constants of the flat block of which functions have copies, and the
-  /// first number that none of them has.
+  /// The constants of the flat block that functions have copies of, by number,
+  /// and the next free number.
   llvm::DenseMap<int64_t, Operation *> constants;
   int64_t nextConstant = 0;
-  /// Where inlined ops were in the flat block.
+  /// The positions of inlined ops in the flat block.
   llvm::DenseMap<Operation *, int64_t> places;
 };
 
@@ -74,8 +79,8 @@ void Inline::runOnOperation() {
     entry.second.erase();
 }
 
-/// A model, and its functions that call outlined ones, import the domains of
-/// these, which go with them.
+/// Removes opset imports of the domains of outlined functions, as these
+/// functions are gone.
 void Inline::dropDomains() {
   llvm::DenseSet<Attribute> domains;
   for (auto &entry : outlined)
@@ -94,7 +99,7 @@ void Inline::dropDomains() {
     from->setAttr("onnx.opset_import", ArrayAttr::get(&getContext(), kept));
   };
   drop(getOperation());
-  // A file that imported nothing else did not say what it imports.
+  // If nothing else is imported, the file had no imports.
   if (auto left = getOperation()->getAttrOfType<ArrayAttr>("onnx.opset_import");
       left && left.empty() && !domains.empty()) {
     getOperation()->removeAttr("onnx.opset_import");
@@ -121,7 +126,7 @@ void Inline::inlineBlock(Block &block) {
       nextConstant = std::max(nextConstant, number.getInt() + 1);
       op.removeAttr(kConstantAttr);
     }
-  // What comes out of a call is looked at next.
+  // Inlined ops are visited next.
   for (auto it = block.begin(); it != block.end();) {
     Operation *op = &*it++;
     if (!isOutlined(op))
@@ -140,7 +145,8 @@ void Inline::inlineBlock(Block &block) {
   restoreOrder(block);
 }
 
-/// Notes the places of the ops of `body`, unless the body was changed.
+/// Records the original positions of the ops of `body`, unless the body was
+/// changed.
 void Inline::place(Block &body, DenseI64ArrayAttr order) {
   if (!order)
     return;
@@ -152,13 +158,14 @@ void Inline::place(Block &body, DenseI64ArrayAttr order) {
     places[op] = place;
 }
 
-/// Copies of constants become the originals again that the call passed, and
-/// the calls in the body say of them what this one did. Where an original is
-/// gone, its copy takes its place.
+/// Replaces copies of constants by the originals that the call recorded, and
+/// updates the records of calls in the body likewise. If an original is gone,
+/// its copy takes its place.
 void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
   ArrayRef<int64_t> numbers =
       passed ? passed.asArrayRef() : ArrayRef<int64_t>();
-  // Originals of this body: each call of the function has its own.
+  // Originals in this body get new numbers, as each call of the function has
+  // its own.
   llvm::DenseMap<int64_t, int64_t> inBody;
   for (Operation &op : body)
     if (auto number = op.getAttrOfType<IntegerAttr>(kConstantAttr)) {
@@ -178,6 +185,9 @@ void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
       Operation *original =
           copy ? constants.lookup(translated(copy.getInt())) : nullptr;
       op.removeAttr(kSunkAttr);
+      LDBG(2) << "copy of a constant " << copy
+              << (original ? " goes back to its original"
+                           : " has lost its original and stays");
       if (original && original->getResultTypes() == op.getResultTypes()) {
         op.replaceAllUsesWith(original);
         op.erase();
@@ -192,7 +202,7 @@ void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
   }
 }
 
-/// Whether `type` says more than `other` of what may be one value.
+/// Whether `type` is more specific than `other`, for the same value.
 static bool knowsMore(Type type, Type other) {
   auto shaped = dyn_cast<ShapedType>(type), old = dyn_cast<ShapedType>(other);
   if (!shaped || !old || !shaped.hasRank())
@@ -201,7 +211,9 @@ static bool knowsMore(Type type, Type other) {
 }
 
 void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
-  // Clone the body, as it was for this call.
+  assert(function && function->hasAttr(kModuleAttr) &&
+         "only outlined functions are inlined");
+  // Clone the body and restore this call's names, tags and locations.
   Block body;
   IRMapping mapping;
   mapping.map(function.getArguments(), call.getOperands());
@@ -213,7 +225,11 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
     makeAbsolute(&op, frame);
   if (auto originals = call->getAttrOfType<OriginalsAttr>(kOriginalsAttr)) {
     SmallVector<Operation *> ops = recordedOps(body);
-    if (ops.size() == originals.size())
+    if (ops.size() != originals.size())
+      LDBG() << "'@" << function.getSymName() << "' has " << ops.size()
+             << " ops, the record of the call " << originals.size()
+             << ": names and locations are those of the function";
+    else
       for (auto [i, op] : llvm::enumerate(ops))
         applyDifference(op, originals[i]);
   }
@@ -222,11 +238,13 @@ void Inline::inlineCall(func::CallOp call, func::FuncOp function) {
                    call->getAttrOfType<DenseI64ArrayAttr>(kConstantsAttr));
 
   Operation *terminator = &body.back();
-  // What the caller knows of the results may be more than what the body does.
+  // The call's result types may be more specific than those in the body.
   for (auto [inner, outer] :
        llvm::zip(terminator->getOperands(), call.getResults()))
     if (isa<OpResult>(inner) && knowsMore(outer.getType(), inner.getType()))
       inner.setType(outer.getType());
+  LDBG(2) << "inlined '@" << function.getSymName() << "' for '"
+          << (tag ? tag.getPath() : StringRef()) << "'";
   call->replaceAllUsesWith(terminator->getOperands());
   terminator->erase();
   call->getBlock()->getOperations().splice(Block::iterator(call),
@@ -245,7 +263,8 @@ void Inline::inlineRegion(RegionOp region) {
   region->erase();
 }
 
-/// Where each op that never left `block` was, if the block's function says so.
+/// Records the positions of ops that never left `block`, if the block's
+/// function recorded them.
 void Inline::placeRest(Block &block, SmallVectorImpl<Operation *> &stayed) {
   Operation *parent = block.getParentOp();
   auto order = parent->getAttrOfType<DenseI64ArrayAttr>(kOrderAttr);
@@ -260,9 +279,8 @@ void Inline::placeRest(Block &block, SmallVectorImpl<Operation *> &stayed) {
   parent->removeAttr(kOrderAttr);
 }
 
-/// The ops of `block` as they were, or nothing where the places are not those
-/// of one outlining. Ops that never left the block fill the places that are
-/// left.
+/// The ops of `block` in their original order, or nothing if the recorded
+/// positions are inconsistent. Ops that never left the block fill the gaps.
 SmallVector<Operation *> Inline::originalOrder(Block &block) {
   SmallVector<Operation *> stayed, sorted;
   for (Operation &op : opsBeforeLast(block))
@@ -277,12 +295,14 @@ SmallVector<Operation *> Inline::originalOrder(Block &block) {
   }
   auto next = stayed.begin();
   for (Operation *&op : sorted)
-    if (!op)
+    if (!op) {
+      assert(next != stayed.end() && "as many gaps as ops that stayed");
       op = *next++;
+    }
   return sorted;
 }
 
-/// Whether each of `ops` comes after what it reads.
+/// Whether `ops` are in topological order.
 static bool isValidOrder(ArrayRef<Operation *> ops, Block &block) {
   llvm::DenseSet<Operation *> before;
   for (Operation *op : ops) {
@@ -306,6 +326,9 @@ void Inline::restoreOrder(Block &block) {
   places.clear();
   if (!isValidOrder(sorted, block))
     sorted.clear();
+  LDBG() << (sorted.empty() ? "no valid original order is recorded: ops stay "
+                              "in the order of the calls"
+                            : "restored the original order");
   Operation *terminator = &block.back();
   for (Operation *op : sorted)
     op->moveBefore(terminator);
@@ -313,7 +336,7 @@ void Inline::restoreOrder(Block &block) {
   restorePositions(block, sorted);
 }
 
-/// Gives the nodes of a file that was not in order their places in it again.
+/// Restores the positions of nodes in a file that was not in topological order.
 void Inline::restorePositions(Block &block, ArrayRef<Operation *> sorted) {
   Operation *parent = block.getParentOp();
   auto runs = parent->getAttrOfType<DenseI64ArrayAttr>(kPositionsAttr);
@@ -327,9 +350,9 @@ void Inline::restorePositions(Block &block, ArrayRef<Operation *> sorted) {
     op->setAttr(kPositionAttr, builder.getI64IntegerAttr(position));
 }
 
-/// Outlining gave each body its own op for a value that is not there: use the
-/// original again, at its place among `sorted`. Where none of them says that it
-/// is the original, one at the top of the block is.
+/// Outlining gave each body its own placeholder for absent values. Replaces
+/// these by the original, at its position among `sorted`. If none is marked as
+/// the original, uses one at the top of the block.
 void Inline::restoreAbsentValues(Block &block, ArrayRef<Operation *> sorted) {
   SmallVector<Operation *> originals, others;
   for (Operation &op : opsBeforeLast(block))

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-list-users: see Passes.td. It comes after resolution: that a module
-// reads a value is no claim on the node that made it.
+// --htp-list-users: see Passes.td. Must run after resolution, which would take
+// the contexts added here for conflicting evidence.
 
+#include "DebugOutput.h"
 #include "Evidence/Ground.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Transforms/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
+
+#define DEBUG_TYPE "htp-list-users"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPLISTUSERS
@@ -29,8 +32,9 @@ static bool isBelow(StringRef path, StringRef above) {
                        : path.consume_front(above) && path.starts_with(".");
 }
 
-/// The modules inside of that of `op`'s tag that read its results, in the order
-/// of the tree. What a body returns, the node that holds the body returns.
+/// The submodules of the module in `op`'s tag that read its results, in tree
+/// order. A value returned from a body counts as a result of the node that
+/// holds the body.
 static SmallVector<ModuleId> readersWithin(Operation *op, TagAttr own,
                                            PathAttrs &paths) {
   llvm::SmallSetVector<ModuleId, 4> readers;
@@ -62,11 +66,13 @@ void ListUsers::runOnOperation() {
       return;
     ++numShared;
     changed = true;
+    LDBG() << DebugNode{op} << " of '" << tag.getPath() << "' is read by "
+           << readers.size() << " of its submodules";
     SmallVector<ContextAttr> contexts(tag.getContexts());
     llvm::SmallDenseSet<StringRef> named;
     for (ContextAttr context : contexts)
       named.insert(context.getPath());
-    // Every layer may read a mask: thousands.
+    // A set, as a mask may be read by thousands of layers.
     for (ModuleId reader : readers)
       if (!named.contains(tree[reader].path))
         contexts.push_back(ContextAttr::get(&getContext(), tree[reader].path,

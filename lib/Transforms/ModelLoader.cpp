@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The registered loader, which defaults to MLIR's parser.
 
 #include "HTP/Transforms/ModelLoader.h"
 

@@ -7,9 +7,9 @@
 // becomes
 //   %1 = call @Layer(%x, %w) {htp.tag = #htp.tag<"layer.0">}
 //
-// The pass decides which modules are cut out (here), where the cuts go
-// (lib/Partition), makes functions of them (OutlineBuilder), and
-// moves constants into these (SinkConstants).
+// This file selects the modules to outline, lib/Partition decides where to cut,
+// OutlineBuilder makes functions of the parts, and SinkConstants moves
+// constants into these.
 
 #include "HTP/Analysis/CallGraph.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -23,6 +23,11 @@
 #include "Outlining/SinkConstants.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-outline"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPOUTLINE
@@ -34,7 +39,7 @@ using namespace htp;
 
 namespace {
 
-/// The calls of selected modules that the ops of a block belong to, as groups.
+/// Maps the ops of a block to groups: one for each call of a selected module.
 class CallGroups {
 public:
   CallGroups(const ModuleTree &tree, const std::vector<bool> &selected,
@@ -42,6 +47,7 @@ public:
       : tree(tree), selected(selected), maxDepth(maxDepth),
         numbers(tree, opCalls), calls{ModuleCall()},
         ofFirstCalls(tree.size(), kUnknown) {
+    assert(selected.size() == tree.size() && "one flag for each module");
     ofOps.reserve(opCalls.size());
     for (ModuleCall call : opCalls)
       ofOps.push_back(groupOf(call));
@@ -55,8 +61,8 @@ public:
 private:
   static constexpr unsigned kUnknown = ~0u;
 
-  /// Where the group of `call` is kept. Nearly every module is called once: a
-  /// table of those is in the order of the graph, a map is not.
+  /// The table entry for the group of `call`. Nearly every module is called
+  /// once, and for first calls a vector is more cache-friendly than a map.
   unsigned &known(ModuleCall call) {
     if (call.call == 0)
       return ofFirstCalls[call.module];
@@ -66,7 +72,7 @@ private:
 
   /// The group of the innermost selected module around `call`.
   unsigned groupOf(ModuleCall call) {
-    // Up to a module that is known or the root, then down again.
+    // Walk up to a module with a known group or to the root, then down again.
     SmallVector<ModuleCall> below;
     unsigned group = 0;
     while (call.module != ModuleTree::root()) {
@@ -89,7 +95,7 @@ private:
     return group;
   }
 
-  /// Modules of one class are of one kind.
+  /// Modules of one class have the same kind.
   unsigned kindOf(const htp::Module &module) {
     StringRef name =
         module.qualified.empty() ? module.className : module.qualified;
@@ -106,7 +112,7 @@ private:
   llvm::DenseMap<std::pair<ModuleId, int64_t>, unsigned> ofOtherCalls;
 };
 
-/// Where the modules that a block calls are cut out of it.
+/// A block with its groups and the partition to cut it into.
 struct BlockCuts {
   explicit BlockCuts(Block &block) : tagged(block) {}
 
@@ -174,13 +180,13 @@ private:
                         OutlineBuilder &outliner);
   void explainSplits(const BlockCuts &block, const ModuleTree &tree);
 
-  size_t considered = 0, split = 0; ///< calls of modules
+  size_t considered = 0, split = 0; ///< numbers of module calls
 };
 
 } // namespace
 
-/// Tags in an outlined function are relative: cutting it again would mix them
-/// up.
+/// Fails if the model is outlined already: tags in outlined functions are
+/// relative, and outlining again would mix them up.
 LogicalResult Outline::checkNotOutlined() {
   for (auto function : getOperation().getOps<FunctionOpInterface>())
     if (function->hasAttr(kModuleAttr))
@@ -189,7 +195,7 @@ LogicalResult Outline::checkNotOutlined() {
   return success();
 }
 
-/// Every class that the user named must be there.
+/// Fails if a class named by the user does not exist.
 LogicalResult Outline::checkClasses(const ModuleTree &tree) {
   for (StringRef wanted : classes) {
     llvm::Expected<std::vector<ModuleId>> found =
@@ -201,8 +207,8 @@ LogicalResult Outline::checkClasses(const ModuleTree &tree) {
   return success();
 }
 
-/// Which modules become functions. One that torch.nn defines, or that never
-/// ran, does only where the user names it.
+/// Selects the modules that become functions. A module that torch.nn defines or
+/// that never ran is selected only if the user names it.
 FailureOr<std::vector<bool>> Outline::selectModules(const ModuleTree &tree) {
   if (failed(checkClasses(tree)))
     return failure();
@@ -227,11 +233,14 @@ FailureOr<std::vector<bool>> Outline::selectModules(const ModuleTree &tree) {
                   (usual || ofClass || named[id]);
   }
   matches[ModuleTree::root()] = false; // the function itself
+  for (ModuleId id : tree.ids())
+    if (matches[id])
+      LDBG(2) << "selected module '" << tree[id].path << "'";
   return matches;
 }
 
-/// Functions with a body that were not made by outlining. Where only some of
-/// them have tags, those are the model's.
+/// The functions with a body that were not made by outlining. If only some of
+/// them have tags, only these.
 SmallVector<FunctionOpInterface> Outline::functionsToOutline() {
   auto hasTag = [](FunctionOpInterface function) {
     return llvm::any_of(function.getFunctionBody().front(), [](Operation &op) {
@@ -252,11 +261,24 @@ SmallVector<FunctionOpInterface> Outline::functionsToOutline() {
 
 LogicalResult Outline::outline(BlockCuts &block, const ModuleTree &tree,
                                OutlineBuilder &outliner) {
+  assert(block.grouped && "tags are read before cutting");
   CallGroups &grouped = *block.grouped;
   block.cut = partition(block.tagged.graph, grouped.groups,
                         std::move(grouped.ofOps), minOps);
   const Partition &cut = block.cut;
   const size_t numCalled = grouped.getCalls().size() - 1;
+  LDBG() << block.tagged.ops.size() << " ops, " << numCalled
+         << " module calls: " << cut.parts.size() - 1 << " parts, "
+         << cut.pulled << " ops pulled inside, " << cut.hoisted
+         << " moved outside, " << cut.splits.size() << " modules split";
+  LDBG_OS(2, [&](raw_ostream &os) {
+    os << "parts (module call: ops, nested ones included):";
+    for (const Part &part : ArrayRef(cut.parts).drop_front()) {
+      ModuleCall call = grouped.getCalls()[part.group];
+      os << "\n  " << callName(tree[call.module].path, call.call) << ": "
+         << part.members.size();
+    }
+  });
   considered += numCalled;
   split += cut.splits.size();
   numModules += numCalled;
@@ -267,7 +289,7 @@ LogicalResult Outline::outline(BlockCuts &block, const ModuleTree &tree,
   return outliner.build(block.tagged, cut.parts, grouped.getCalls());
 }
 
-/// What people call an op: its name in the model, or what it is.
+/// How messages refer to an op: by its name in the model, or by its kind.
 static std::string describe(Operation *op) {
   if (auto name = op->getAttrOfType<StringAttr>("onnx_node_name");
       name && !name.empty())
@@ -284,6 +306,8 @@ void Outline::explainSplits(const BlockCuts &block, const ModuleTree &tree) {
   };
   for (const Split &split : block.cut.splits) {
     ModuleCall call = block.grouped->getCalls()[split.group];
+    assert(split.through < tagged.ops.size() &&
+           split.returns < tagged.ops.size() && "not an op of this block");
     Operation *through = tagged.ops[split.through];
     Operation *returns = tagged.ops[split.returns];
     InFlightDiagnostic remark = returns->emitRemark("module '")

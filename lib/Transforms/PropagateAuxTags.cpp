@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-propagate-aux-tags: see Passes.td. One sweep against the order of
-// execution: when a node is looked at, everything that reads its results has
-// a tag.
+// --htp-propagate-aux-tags: see Passes.td. A single backward sweep: when a node
+// is visited, all readers of its results have a tag.
 
+#include "DebugOutput.h"
 #include "Evidence/Ground.h"
 #include "Evidence/ModelGraph.h"
 #include "HTP/Analysis/CallGraph.h"
@@ -14,6 +14,10 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-propagate-aux-tags"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPPROPAGATEAUXTAGS
@@ -29,7 +33,7 @@ struct PropagateAuxTags : htp::impl::HTPPropagateAuxTagsBase<PropagateAuxTags> {
   void runOnOperation() override;
 
 private:
-  /// A module and a call of it that a neighbour belongs to.
+  /// The module and call that a neighbour belongs to.
   using Where = std::pair<ModuleId, int64_t>;
   using Votes = llvm::SmallMapVector<Where, unsigned, 4>;
 
@@ -53,8 +57,8 @@ void PropagateAuxTags::vote(Votes &votes, Operation *op) const {
     ++votes[{tree->nearest(tag.getPath()), tag.getCall()}];
 }
 
-/// The nodes that read what `op` makes. What a body returns, the node that
-/// holds the body returns.
+/// Votes of the nodes that read `op`'s results. A value returned from a body
+/// counts as a result of the node that holds the body.
 PropagateAuxTags::Votes PropagateAuxTags::consumers(Operation *op) const {
   Votes votes;
   for (Operation *user : op->getUsers()) {
@@ -68,15 +72,15 @@ PropagateAuxTags::Votes PropagateAuxTags::producers(Operation *op) const {
   Votes votes;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
-    // A constant was made for whoever reads it, and says nothing.
+    // Constants do not vote: they were made for their readers.
     if (producer && producer->getNumOperands() > 0)
       vote(votes, producer);
   }
   return votes;
 }
 
-/// The nearest node with a tag that `op` is made from: what only recodes a
-/// value (a quantizer's pair of nodes) takes it as its first operand.
+/// The nearest tagged node up the chain of first operands, which skips nodes
+/// that only re-encode a value (a quantizer's pair of nodes).
 Operation *PropagateAuxTags::origin(Operation *op) const {
   static constexpr unsigned kFarthest = 16;
   for (unsigned step = 0; op && step < kFarthest && !getTag(op); ++step)
@@ -84,8 +88,10 @@ Operation *PropagateAuxTags::origin(Operation *op) const {
   return op;
 }
 
-/// What all votes have in common. Calls differ as soon as modules do.
+/// The common ancestor of all votes. The call is only kept if all votes agree
+/// on the module.
 PropagateAuxTags::Where PropagateAuxTags::common(const Votes &votes) const {
+  assert(!votes.empty() && "nobody voted");
   Where where = votes.front().first;
   for (const auto &[other, count] : votes) {
     ModuleId ancestor = tree->lowestCommonAncestor(where.first, other.first);
@@ -111,11 +117,15 @@ void PropagateAuxTags::assign(Operation *op, Where where, Ground ground,
   ++(evidence == Evidence::Ancestor ? numShared : numPropagated);
   changed = true;
   recordGround(op, ground);
-  setTag(op, TagAttr::get(context, (*tree)[where.first].path, where.second,
-                          evidence, confidence, "", contexts));
+  auto tag = TagAttr::get(context, (*tree)[where.first].path, where.second,
+                          evidence, confidence, "", contexts);
+  LDBG() << DebugNode{op} << " gets " << tag << " by the votes of "
+         << others.size() << " modules";
+  setTag(op, tag);
 }
 
 void PropagateAuxTags::decide(Operation *op) {
+  assert(isNode(op) && !getTag(op) && "tags that are there stay");
   Votes after = consumers(op), before = producers(op);
   // Between two nodes of one module.
   const Where *both = nullptr;
@@ -132,14 +142,14 @@ void PropagateAuxTags::decide(Operation *op) {
     return assign(op, after.front().first, Ground::ReadByOne, after);
   if (!after.empty())
     return assign(op, common(after), Ground::ReadBySeveral, after);
-  // Nothing in the model reads it: a result of the model, or dead.
+  // Without readers: a result of the model, or dead.
   if (before.empty())
     vote(before, origin(op));
   if (!before.empty())
     return assign(
         op, common(before),
         before.size() == 1 ? Ground::MadeByOne : Ground::MadeBySeveral, before);
-  // Inside a body: with the node that holds it.
+  // In a body: use the tag of the node that holds it.
   if (TagAttr tag = getTag(op->getParentOp()))
     return assign(op, {tree->nearest(tag.getPath()), tag.getCall()},
                   Ground::HeldByOne, {});
@@ -162,17 +172,19 @@ void PropagateAuxTags::runOnOperation() {
   changed = false;
   markAnalysesPreserved<HierarchyAnalysis>();
   CallGraph functions(module);
-  // Callers first: what a function holds belongs to them.
+  // Callers first, as nodes in a function take their callers' tags.
   llvm::SetVector<Operation *> order;
   for (FunctionOpInterface entry : functions.entries())
     order.insert(entry);
   for (size_t i = 0; i < order.size(); ++i) {
     auto function = cast<FunctionOpInterface>(order[i]);
     if (function->hasAttr(kModuleAttr))
-      continue; // has the tags of an earlier run
+      continue; // tagged by an earlier run
     Votes votes;
     for (Operation *caller : functions.callers(function))
       vote(votes, caller);
+    LDBG() << "function '@" << function.getName() << "' is called from "
+           << votes.size() << " modules";
     if (!votes.empty())
       function->walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isNode(op) && !getTag(op))

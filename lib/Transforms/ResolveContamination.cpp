@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // --htp-resolve-contamination: see Passes.td. The patterns are in
-// ResolutionPatterns.cpp, what users decide is in UserDecisions.cpp.
+// ResolutionPatterns.cpp, policies and overrides in UserDecisions.cpp.
 
+#include "DebugOutput.h"
 #include "Evidence/Ground.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -15,6 +16,10 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-resolve-contamination"
 
 namespace htp {
 #define GEN_PASS_DEF_HTPRESOLVECONTAMINATION
@@ -45,7 +50,7 @@ private:
 
   bool changed = false;
 
-  /// A remark about a node, under the name of what decided.
+  /// Emits a remark about a node, named after the pattern or rule that decided.
   template <typename Make>
   void remark(Make make, const ConflictView &view, StringRef name,
               const Decision &decision);
@@ -88,7 +93,8 @@ void ResolveContamination::remark(Make make, const ConflictView &view,
       << remark::metric("wasConfidence", view.getCurrent().confidence);
 }
 
-/// The call of the module that a neighbour or a context is in; 0 if none is.
+/// The call of the module according to a neighbour or context; 0 if none is in
+/// it.
 static int64_t callIn(const ConflictView &view, ModuleId module) {
   for (ArrayRef<Candidate> list :
        {view.getProducers(), view.getConsumers(), view.getContexts()})
@@ -98,9 +104,11 @@ static int64_t callIn(const ConflictView &view, ModuleId module) {
   return 0;
 }
 
-/// Gives the node another module; the one that it had becomes a context.
+/// Changes the node's module; the previous one becomes a context.
 void ResolveContamination::change(const ConflictView &view,
                                   const Decision &decision) {
+  assert(decision.module < view.getTree().size() &&
+         "a pattern names a module of the tree");
   changed = true;
   Operation *op = view.getOperation();
   const ModuleTree &tree = view.getTree();
@@ -125,7 +133,7 @@ void ResolveContamination::change(const ConflictView &view,
                           decision.reason, contexts));
 }
 
-/// The tag stands; it learns why.
+/// Keeps the tag and records the reason.
 void ResolveContamination::explain(const ConflictView &view,
                                    const Decision &decision) {
   TagAttr tag = getTag(view.getOperation());
@@ -141,7 +149,10 @@ void ResolveContamination::explain(const ConflictView &view,
 void ResolveContamination::resolve(const ConflictView &view,
                                    ArrayRef<Named> chosen) {
   const Candidate &current = view.getCurrent();
+  LDBG() << DebugNode{view.getOperation()}
+         << " is disputed: " << getTag(view.getOperation());
   if (view.isDirect()) {
+    LDBG() << "  stands, as it rests on the node's own evidence";
     Decision stands{current.module, current.evidence, current.confidence,
                     "what the node says itself outweighs other claims"};
     remark(remark::analysis, view, "direct-evidence", stands);
@@ -150,14 +161,27 @@ void ResolveContamination::resolve(const ConflictView &view,
   }
   std::optional<Decision> best;
   StringRef name;
-  for (const Named &candidate : chosen)
-    if (auto decision = candidate.pattern->match(view);
-        decision && (!best || decision->confidence > best->confidence)) {
+  for (const Named &candidate : chosen) {
+    std::optional<Decision> decision = candidate.pattern->match(view);
+    if (!decision)
+      continue;
+    LDBG() << "  pattern '" << candidate.name << "': '"
+           << view.getTree()[decision->module].path << "', confidence "
+           << decision->confidence << ", " << decision->reason;
+    if (!best || decision->confidence > best->confidence) {
       best = std::move(decision);
       name = candidate.name;
     }
-  if (!best)
+  }
+  if (!best) {
+    LDBG() << "  stands, as no pattern matches";
     return;
+  }
+  LDBG() << "  "
+         << (best->module == current.module          ? "confirmed by '"
+             : best->confidence > current.confidence ? "changed by '"
+                                                     : "stands against '")
+         << name << "'";
   if (best->module == current.module) {
     remark(remark::analysis, view, name, *best);
     explain(view, *best);
@@ -173,17 +197,18 @@ void ResolveContamination::resolve(const ConflictView &view,
   }
 }
 
-/// Whether `op` copies a parameter for another one that is equal to it, which
-/// an exporter stored once: it is of the other one's module.
+/// Whether `op` copies a parameter to the name of an equal one, as exporters
+/// store equal parameters once. Such a copy belongs to the module of the
+/// latter.
 static bool standsForAnother(Operation *op, const ModuleTree &tree) {
   return isCopy(op) && op->getNumResults() == 1 &&
          tree.findParameter(getValueName(op->getResult(0)));
 }
 
-/// A node that reads the parameters of one module and has another one's tag is
-/// never beyond doubt, whatever the evidence; only users may say so.
+/// Caps the confidence of nodes that read another module's parameters than the
+/// one in their tag, whatever the evidence, unless a user decided.
 void ResolveContamination::doubtOthersParameters() {
-  // What is said to be at least this sure is taken for granted.
+  // Tags with at least this confidence are considered certain.
   constexpr double kBeyondDoubt = 0.9;
   double worth =
       std::min(htp::worth(Ground::OthersParameters), kBeyondDoubt - 0.01);
@@ -207,6 +232,9 @@ void ResolveContamination::doubtOthersParameters() {
       contexts.push_back(ContextAttr::get(&getContext(), path,
                                           Evidence::Parameter, doubt(worth)));
     changed = true;
+    LDBG() << DebugNode{op} << " reads parameters of '" << path
+           << "', confidence " << tag.getConfidenceValue() << " becomes "
+           << worth;
     recordGround(op, Ground::OthersParameters);
     setTag(op, TagAttr::get(tag.getPathAttr(), tag.getCall(), tag.getEvidence(),
                             worth, tag.getReason(), contexts));
@@ -230,7 +258,7 @@ void ResolveContamination::runOnOperation() {
     if (getTag(op))
       nodes.push_back(op);
   });
-  // What users say about a node is evidence about its neighbours.
+  // Users' decisions come first, as they are evidence for neighbours.
   SmallVector<Operation *> open;
   if (user.empty())
     open.swap(nodes);
@@ -243,6 +271,8 @@ void ResolveContamination::runOnOperation() {
       open.push_back(op);
       continue;
     }
+    LDBG() << DebugNode{op}
+           << " is the user's decision: " << (*decision)->reason;
     remark(remark::passed, view, "user", **decision);
     recordGround(op, "user");
     change(view, **decision);
@@ -250,7 +280,7 @@ void ResolveContamination::runOnOperation() {
   }
   user.reportUnmatched();
   for (Operation *op : open) {
-    // Most nodes are beyond doubt: nobody else claims them.
+    // Fast path: most nodes are certain and undisputed.
     TagAttr tag = getTag(op);
     if (tag.getContexts().empty() && tag.getConfidenceValue() >= minConfidence)
       continue;

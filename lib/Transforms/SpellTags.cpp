@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-spell-tags: see Passes.td.
+// --htp-spell-tags: see Passes.td. Only sets a flag on the htp.hierarchy, which
+// writers read.
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Transforms/Passes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-strip: removes everything that HTP added.
+// --htp-strip: removes HTP's attributes, location scopes and module tree.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/PlainNotes.h"

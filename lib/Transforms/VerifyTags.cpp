@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --htp-verify-tags: what must hold of a tagged model, and what its tags amount
-// to.
+// --htp-verify-tags: checks the invariants of a tagged model, and counts its
+// tags.
 
 #include "HTP/Analysis/TagStatistics.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -19,7 +19,7 @@ namespace htp {
 using namespace mlir;
 using namespace htp;
 
-/// More of the same say nothing new.
+/// The limit on errors reported; more of them are rarely useful.
 static constexpr size_t kMaxReports = 20;
 
 namespace {
@@ -31,8 +31,8 @@ public:
       : hierarchy(hierarchy), strict(strict), tree(known.tree()),
         paths(known.paths()), tags(tags) {}
 
-  /// The module of a node whose (absolute) tag holds, and whether a parameter
-  /// does. What does not hold has been reported.
+  /// Check a node with its absolute tag (returning its module if valid) or a
+  /// parameter. Problems are reported.
   std::optional<ModuleId> checkNode(Operation *op, TagAttr tag);
   bool checkParameter(Operation *op);
 
@@ -64,7 +64,7 @@ private:
 // TagVerifier
 //===----------------------------------------------------------------------===//
 
-/// A note on what a tag rests on, for errors about it.
+/// Adds a note with the evidence for a tag.
 static InFlightDiagnostic explain(InFlightDiagnostic diagnostic, Operation *op,
                                   TagAttr tag) {
   diagnostic.attachNote(op->getLoc())
@@ -90,7 +90,7 @@ bool TagVerifier::checkKnown(Operation *op, StringRef path, StringRef what) {
 
 bool TagVerifier::checkCall(Operation *op, TagAttr tag, ModuleId module) {
   int64_t calls = tree[module].calls;
-  // Code of a module may run without a call of forward().
+  // A module's code may run even if forward() was never called.
   if (tag.getCall() >= 0 && tag.getCall() < std::max<int64_t>(calls, 1))
     return true;
   explain(op->emitOpError("is tagged with call ")
@@ -101,7 +101,7 @@ bool TagVerifier::checkCall(Operation *op, TagAttr tag, ModuleId module) {
 }
 
 bool TagVerifier::checkLocation(Operation *op) {
-  TagAttr tag = getTag(op); // relative where the location is
+  TagAttr tag = getTag(op); // relative, like the location
   std::optional<Scope> scope = findScope(op->getLoc());
   if (!scope || (scope->path == tag.getPath() && scope->call == tag.getCall()))
     return true;
@@ -113,8 +113,8 @@ bool TagVerifier::checkLocation(Operation *op) {
   return false;
 }
 
-/// A node in the body of another (of an If, a Loop, a Scan) is not in another
-/// layer than that one.
+/// Checks that a node in the body of another (If, Loop, Scan) is not in a
+/// different layer.
 bool TagVerifier::checkOuter(Operation *op, TagAttr tag, ModuleId module) {
   Operation *outer = op->getParentOp();
   TagAttr outerTag = isNode(outer) ? getAbsoluteTag(outer) : TagAttr();
@@ -171,8 +171,8 @@ bool TagVerifier::checkParameter(Operation *op) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Checks and counts in one go: of a large model, to go through it is what
-/// takes the time.
+/// Checks and counts in a single walk, as walking a large model dominates the
+/// cost.
 bool VerifyTags::check(HierarchyOp hierarchy, TagVerifier verifier,
                        TagCounter &counter) {
   size_t broken = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Hashes of tensor contents: of the bytes, and of the values in any order.
 
 #include "HTP/Weights/Fingerprint.h"
 
@@ -23,7 +25,7 @@ struct BFloat {
 };
 } // namespace
 
-/// What `mixElement` sees of an element: the bits of its float32 or int32.
+/// The bits that `mixElement` takes: of the element as float32 or int32.
 static uint32_t canonicalBits(float value) {
   return llvm::bit_cast<uint32_t>(value);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Computes, writes, reads and compares sketches: see Sketch.h.
+// Computes, prints, parses and compares sketches: see Sketch.h.
 
 #include "HTP/Weights/Sketch.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 #include <array>
+#include <cassert>
 #include <cmath>
 
 using namespace htp;
@@ -14,7 +15,7 @@ using llvm::ArrayRef;
 using llvm::MutableArrayRef;
 using llvm::StringRef;
 
-/// Only this version is written and read.
+/// The only version of the text form.
 static constexpr llvm::StringLiteral kVersion = "1:";
 
 //===----------------------------------------------------------------------===//
@@ -36,7 +37,7 @@ std::optional<SketchLayout> SketchLayout::of(ArrayRef<int64_t> shape) {
   return SketchLayout{rows, elements / rows};
 }
 
-/// 64 signs of one column, for the seeds from 64 * `group`.
+/// The signs of one column for 64 seeds, starting at 64 * `group`.
 static uint64_t signsOf(uint64_t column, unsigned group) {
   uint64_t x = column + (uint64_t(group) << 32) + 0x9E3779B97F4A7C15ull;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -49,6 +50,7 @@ static bool isNegative(uint64_t signs, unsigned seed) {
 }
 
 void SketchBits::set(size_t bit, float sum) {
+  assert(bit < size() && "no such bit");
   if (!(sum != 0) || !std::isfinite(sum)) // zero, not a number
     return;
   known.set(bit);
@@ -60,7 +62,7 @@ RowSketch::RowSketch(int64_t rows, int64_t columns, unsigned seeds)
 
 namespace {
 
-/// Sums of a row's differences, each with its sign, for several seeds.
+/// Computes the signed sums of one row for several seeds.
 class RowSums {
 public:
   RowSums(int64_t columns, unsigned seeds) : half(columns / 2), sums(seeds) {
@@ -69,6 +71,7 @@ public:
   }
 
   ArrayRef<float> of(ArrayRef<float> row) {
+    assert(int64_t(row.size()) / 2 == half && "rows have equal lengths");
     std::fill(sums.begin(), sums.end(), 0);
     if (!tables.empty()) {
       for (auto [seed, table] : llvm::enumerate(tables))
@@ -81,8 +84,8 @@ public:
   }
 
 private:
-  /// So many seeds have a table of their signs. Few rows have many seeds, and
-  /// make signs as they go.
+  /// The number of seeds with precomputed tables of signs. Only small tensors
+  /// use more seeds, and compute the other signs on the fly.
   static constexpr unsigned kTables = 16, kLanes = 16;
 
   void makeTables() {
@@ -94,7 +97,7 @@ private:
     }
   }
 
-  /// Lanes of their own let the compiler use vectors.
+  /// Independent accumulators let the compiler vectorize the loop.
   float product(ArrayRef<float> row, ArrayRef<float> table) const {
     std::array<float, kLanes> lanes = {};
     const float *first = row.data(), *second = first + half;
@@ -124,13 +127,14 @@ private:
   std::vector<std::vector<float>> tables;
 };
 
-/// The same for all columns at once, as pairs of rows come by.
+/// Computes the signed sums of all columns at once, fed with pairs of rows.
 class ColumnSums {
 public:
   ColumnSums(int64_t columns, unsigned seeds)
       : sums(seeds, std::vector<float>(columns)) {}
 
   void add(int64_t pair, ArrayRef<float> first, ArrayRef<float> second) {
+    assert(first.size() == second.size() && "rows have equal lengths");
     for (auto [seed, sum] : llvm::enumerate(sums)) {
       float sign = isNegative(signsOf(pair, seed / 64), seed) ? -1.0f : 1.0f;
       for (size_t c = 0; c < sum.size(); ++c)
@@ -139,6 +143,7 @@ public:
   }
 
   RowSketch take(int64_t columns) const {
+    assert(!sums.empty() && "nothing was asked for");
     RowSketch result(sums.front().size(), columns, sums.size());
     for (auto [seed, sum] : llvm::enumerate(sums))
       for (auto [row, value] : llvm::enumerate(sum))
@@ -158,6 +163,7 @@ private:
 
 MatrixSketch htp::sketchMatrix(int64_t rows, int64_t columns,
                                SketchRequest request, RowReader read) {
+  assert(rows > 0 && columns > 0 && "an empty matrix has no sketch");
   MatrixSketch result;
   std::optional<RowSums> along;
   std::optional<ColumnSums> across;
@@ -182,7 +188,7 @@ MatrixSketch htp::sketchMatrix(int64_t rows, int64_t columns,
     if (across)
       across->add(row, first, second);
   }
-  if (rows % 2 && along) { // the last one has no partner
+  if (rows % 2 && along) { // the last row has no partner
     read(rows - 1, first);
     sumUp(rows - 1, first);
   }
@@ -205,6 +211,7 @@ Sketch Sketch::of(const SketchLayout &layout, RowReader read) {
 
 Sketch Sketch::of(const RowSketch &matrix) {
   SketchLayout layout{matrix.rows(), matrix.columns()};
+  assert(matrix.seeds() >= layout.seeds() && "sketched with too few seeds");
   Sketch sketch{layout, SketchBits(layout.bits())};
   int64_t count = layout.sampledRows();
   for (unsigned seed = 0; seed < layout.seeds(); ++seed)
@@ -257,7 +264,7 @@ std::optional<Sketch> Sketch::parse(StringRef text, ArrayRef<int64_t> shape) {
   if (!layout || !text.consume_front(kVersion))
     return std::nullopt;
   auto [signs, known] = text.split(':');
-  // A shape that promises more than the text holds is not worth its memory.
+  // Check the length before allocating memory for a shape from a file.
   if (signs.size() != size_t(layout->bits() + 3) / 4)
     return std::nullopt;
   Sketch sketch{*layout, SketchBits(layout->bits())};
@@ -276,6 +283,10 @@ std::optional<Sketch> Sketch::parse(StringRef text, ArrayRef<int64_t> shape) {
 
 SketchDistance htp::compare(const Sketch &parameter, const RowSketch &tensor,
                             int64_t offset) {
+  assert(parameter.layout.columns == tensor.columns() &&
+         "only rows of equal length can be compared");
+  assert(parameter.bits.size() == size_t(parameter.layout.bits()) &&
+         "a sketch has the bits of its layout");
   SketchDistance distance;
   int64_t count = parameter.layout.sampledRows(),
           stride = parameter.layout.stride();
@@ -292,8 +303,7 @@ SketchDistance htp::compare(const Sketch &parameter, const RowSketch &tensor,
       ++distance.compared;
       distance.differing += parameter.bits.signs[bit] != theirs.signs[row];
     }
-    // Half of the bits differ: these are two tensors, and no more of them need
-    // be looked at.
+    // About half of the bits differ: the tensors are unrelated, so stop early.
     if (distance.compared >= SketchLayout::kLeastBits &&
         distance.share() > 0.375)
       break;
@@ -301,18 +311,20 @@ SketchDistance htp::compare(const Sketch &parameter, const RowSketch &tensor,
   return distance;
 }
 
-/// Bits are independent where a row has more columns than seeds: binomial. Of
-/// a short row with many seeds they tell the angle between two vectors of
-/// `half` dimensions, however many bits there are.
+/// If a row has more columns than seeds, its bits are independent and the
+/// distance is binomial. The bits of a short row with many seeds only measure
+/// the angle between two vectors of `half` dimensions, however many bits there
+/// are.
 double htp::chanceOf(const SketchDistance &distance,
                      const SketchLayout &layout) {
+  assert(distance.differing <= distance.compared && "not a distance");
   double n = distance.compared, share = distance.share();
   if (share >= 0.5)
     return 0;
-  // Chernoff's bound of the binomial's tail.
+  // The Chernoff bound on the binomial's tail.
   auto term = [](double x) { return x > 0 ? x * std::log(2 * x) : 0; };
   double byBits = -n * (term(share) + term(1 - share));
-  // The share of a sphere within an angle of `share` times pi, for each row.
+  // The fraction of a sphere within an angle of `share` times pi, for each row.
   int64_t half = layout.columns / 2;
   double rows = std::min<double>(layout.sampledRows(), n / layout.seeds());
   double angle = std::sin(M_PI * std::max(share, 0.5 / n));

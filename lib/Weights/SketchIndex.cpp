@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The nearest sketch, if it is nearer than chance allows: see SketchIndex.h.
+// Finds the nearest sketch and accepts it if that cannot be chance: see
+// SketchIndex.h.
 
 #include "HTP/Weights/SketchIndex.h"
 
@@ -11,32 +12,32 @@
 using namespace htp;
 using llvm::SmallVector;
 
-/// Random weights are as near as this, by chance, in one of a thousand million
-/// comparisons (natural logarithm). A model of a hundred parameters of one
-/// shape takes ten thousand.
+/// The natural logarithm of one in a billion: the probability below which a
+/// match is not considered chance. A model with a hundred parameters of one
+/// shape needs ten thousand comparisons.
 static constexpr double kChance = -20.7;
 
-/// Parameters are equal, as far as a sketch can tell, where their distances
-/// differ by less than bits flip by chance.
+/// Distances up to this cannot be told apart from `differing`: bits flip by
+/// chance.
 static size_t alsoNear(size_t differing) {
   return differing + 3 + 2 * size_t(std::sqrt(double(differing)));
 }
 
-/// Where no parameter begins, so many further places are tried; and so many
-/// parameters at most are packed in one weight, or cut out of one.
+/// When splitting a packed weight: how many gaps (unknown parts) are skipped,
+/// and the maximal number of parts.
 static constexpr unsigned kMostGaps = 3;
 static constexpr int64_t kMostParts = 8;
 
-/// What so many parameters are equal to says nothing about which it is.
-static constexpr size_t kMostEqual = 64;
+/// A match with more equal parameters than this tells nothing.
+static constexpr size_t kMaxEqualParameters = 64;
 
-/// Whether parts are what a weight was packed of. A few rows that another
-/// tensor has as well (a table of angles for more places) do not make it so.
+/// Whether the matched parts cover most of a weight. A few matching rows are no
+/// proof of packing (tables of angles share their first rows).
 static bool areMost(int64_t covered, int64_t all) { return 2 * covered >= all; }
 
-/// Whether a weight already holds all parameters that `match` may be: one that
-/// holds a parameter twice was not packed of parameters, it repeats itself (a
-/// table of angles).
+/// Whether all parameters that `match` may be were already found in the weight.
+/// A weight that contains a parameter twice is not packed but periodic (a table
+/// of angles).
 static bool isRepeated(llvm::ArrayRef<SketchMatch> parts,
                        const SketchMatch &match) {
   auto isSame = [&](const SketchMatch &part) {
@@ -59,16 +60,16 @@ const SketchIndex::Group *SketchIndex::group(int64_t columns,
   return found == groups.end() ? nullptr : &found->second;
 }
 
-/// A parameter of few rows has many seeds. It is not looked for in a weight
-/// that has so many times its rows: all rows would be multiplied with all
-/// seeds.
-static constexpr int64_t kMostTimes = 64;
+/// A parameter with few rows has many seeds. It is not searched for in weights
+/// with more than this many times its rows, as every row would have to be
+/// sketched for every seed.
+static constexpr int64_t kMaxRowRatio = 64;
 
 unsigned SketchIndex::seedsFor(const SketchLayout &layout) const {
   unsigned seeds = 0;
   if (const Group *same = group(layout.columns, /*ofVectors=*/false))
     for (const Entry &entry : *same)
-      if (entry.sketch.layout.rows >= layout.rows / kMostTimes)
+      if (entry.sketch.layout.rows >= layout.rows / kMaxRowRatio)
         seeds = std::max(seeds, entry.sketch.layout.seeds());
   return seeds;
 }
@@ -144,7 +145,7 @@ std::optional<SketchMatch> SketchIndex::nearest(
         one.entry->sketch.layout.rows == match.rows &&
         !llvm::is_contained(match.parameters, one.entry->parameter))
       match.parameters.push_back(one.entry->parameter);
-  if (match.parameters.size() > kMostEqual)
+  if (match.parameters.size() > kMaxEqualParameters)
     return std::nullopt;
   return match;
 }
@@ -156,7 +157,7 @@ SketchIndex::findSame(const RowSketch &tensor) const {
   });
 }
 
-/// The weight is one parameter, or a part of one.
+/// Whether the weight is one parameter or a part of one.
 std::optional<SketchMatch>
 SketchIndex::findWhole(const RowSketch &tensor) const {
   int64_t rows = tensor.rows();
@@ -179,8 +180,8 @@ SketchIndex::findWhole(const RowSketch &tensor) const {
   return std::nullopt;
 }
 
-/// Parameters lie one after the other in the rows of a weight. There may be
-/// others between them that are not known.
+/// Finds parameters stored one after the other in the rows of a weight, perhaps
+/// with unknown ones in between.
 SmallVector<SketchMatch, 1>
 SketchIndex::findParts(const RowSketch &tensor) const {
   SmallVector<SketchMatch, 1> parts;
@@ -216,8 +217,8 @@ SmallVector<SketchMatch, 1> SketchIndex::findIn(const RowSketch &tensor) const {
   return findParts(tensor);
 }
 
-/// A vector has one sketch as a whole, so those of its parts are made as they
-/// are needed.
+/// A vector has one sketch for the whole of it, so its parts are sketched on
+/// demand.
 SmallVector<SketchMatch, 1>
 SketchIndex::findVector(int64_t columns, const WeightReader &weight) const {
   std::vector<float> values(columns);
@@ -257,7 +258,7 @@ SketchIndex::findVector(int64_t columns, const WeightReader &weight) const {
       }
     }
     if (!found) {
-      // What is missing (a layer without this bias) is as long as the others.
+      // A missing part (a layer without this bias) has the size of the others.
       at += sizes.back();
       ++gaps;
     }
@@ -275,7 +276,7 @@ SketchIndex::find(const WeightReader &weight) const {
   SketchLayout across{layout->columns, layout->rows};
   bool canTurn = isMatrix(weight.shape());
   auto sketch = [&](unsigned seeds, unsigned transposedSeeds) {
-    if (!seeds && !transposedSeeds) // there is nothing to compare with
+    if (!seeds && !transposedSeeds) // nothing to compare with
       return MatrixSketch();
     SketchRequest request{seeds, transposedSeeds};
     return sketchMatrix(layout->rows, layout->columns, request,
@@ -283,8 +284,8 @@ SketchIndex::find(const WeightReader &weight) const {
                           weight.read(row, values);
                         });
   };
-  // Most weights are one parameter, as it is or transposed, which few seeds
-  // tell.
+  // Most weights are exactly one parameter, perhaps transposed, and a few seeds
+  // suffice to find it.
   MatrixSketch same = sketch(holds(*layout) ? layout->seeds() : 0,
                              canTurn && holds(across) ? across.seeds() : 0);
   for (const std::optional<RowSketch> &one : {same.plain, same.transposed})

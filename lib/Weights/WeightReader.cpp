@@ -12,6 +12,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -111,7 +112,7 @@ static void castAll(const char *bytes, MutableArrayRef<float> values) {
   convertAll<T>(bytes, values, [](T element) { return float(element); });
 }
 
-/// The element of `bits` bits that begins at a bit, in little-endian order.
+/// Extracts `bits` bits starting at bit `begin`, in little-endian order.
 static unsigned bitsAt(const char *bytes, int64_t begin, unsigned bits) {
   unsigned value = 0;
   for (unsigned have = 0; have < bits;) {
@@ -140,6 +141,9 @@ bool StoredTensor::isWhole() const {
 }
 
 void StoredTensor::read(int64_t begin, MutableArrayRef<float> values) const {
+  assert(isWhole() && begin >= 0 &&
+         begin + int64_t(values.size()) <= elements() &&
+         "the elements must exist");
   const char *from = bytes.data() + begin * bitsOf(type) / 8;
   switch (type) {
   case StoredType::Float64:
@@ -204,7 +208,7 @@ private:
   StoredTensor tensor;
 };
 
-/// An element of a tensor is at (outer, index along the axis, inner).
+/// Reads a quantized tensor, viewed as (outer, axis, inner).
 class DequantizedReader : public WeightReader {
 public:
   DequantizedReader(StoredTensor stored, std::vector<float> scales,
@@ -221,7 +225,7 @@ public:
     tensor.read(begin, values);
     if (scales.size() == 1)
       return scale(values, 0);
-    // Elements with the same scale come in runs.
+    // Decode runs of elements with the same scale.
     for (size_t at = 0; at < values.size();) {
       int64_t element = begin + at, in = element % inner,
               index = element / inner % along;
@@ -244,6 +248,7 @@ public:
 
 private:
   void scale(MutableArrayRef<float> values, int64_t which) const {
+    assert(which >= 0 && which < int64_t(scales.size()) && "no such scale");
     float factor = scales[which],
           zero = zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : which];
     for (float &value : values)
@@ -264,6 +269,8 @@ public:
         zeros(std::move(zeros)) {}
 
   void read(int64_t row, MutableArrayRef<float> values) const override {
+    assert(row >= 0 && row < packing.rows &&
+           int64_t(values.size()) == packing.columns && "no such row");
     int64_t blocks = scales.size() / packing.rows,
             bytes = packing.block * packing.bits / 8;
     const char *from = data.bytes.data() + row * blocks * bytes;
@@ -291,7 +298,7 @@ std::unique_ptr<WeightReader> WeightReader::plain(StoredTensor tensor) {
   return std::make_unique<PlainReader>(std::move(tensor));
 }
 
-/// No reader, and the reason.
+/// Returns no reader and stores the reason.
 template <typename... Parts>
 static std::nullptr_t refuse(std::string *why, const char *format,
                              Parts &&...parts) {
@@ -304,7 +311,7 @@ static std::string textOf(ArrayRef<int64_t> shape) {
   return llvm::formatv("{0:$[ x ]}", llvm::iterator_range(shape)).str();
 }
 
-/// The shape that scales have, of one for each block along an axis.
+/// The shape of scales with one element for each block along an axis.
 static llvm::SmallVector<int64_t, 4>
 shapeOfBlocks(ArrayRef<int64_t> shape, int64_t axis, int64_t block) {
   llvm::SmallVector<int64_t, 4> blocks(shape);
@@ -347,7 +354,7 @@ WeightReader::dequantized(StoredTensor tensor, StoredTensor scales,
       zeroPoints ? allOf(*zeroPoints) : std::vector<float>(), axis, block);
 }
 
-/// Zero points are packed as the data is, each row in whole bytes; or they are
+/// Zero points are packed like the data, with rows padded to whole bytes, or
 /// stored in the type of the scales.
 static std::optional<std::vector<float>>
 zeroPointsOf(const WeightReader::Packing &packing, int64_t blocks,
@@ -377,9 +384,9 @@ zeroPointsOf(const WeightReader::Packing &packing, int64_t blocks,
 std::unique_ptr<WeightReader>
 WeightReader::packed(Packing packing, StoredTensor data, StoredTensor scales,
                      std::optional<StoredTensor> zeroPoints, std::string *why) {
-  constexpr int64_t kMost = int64_t(1) << 40; // of any size, so that products
-                                              // of them are numbers
-  auto isSize = [](int64_t size) { return size > 0 && size <= kMost; };
+  // Any size up to this, so that products of two do not overflow.
+  constexpr int64_t kMaxSize = int64_t(1) << 40;
+  auto isSize = [](int64_t size) { return size > 0 && size <= kMaxSize; };
   if (!isSize(packing.rows) || !isSize(packing.columns))
     return refuse(why, "weights of {0} x {1} elements", packing.rows,
                   packing.columns);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// htp-onnx: htp-opt for ONNX files alone. It knows none of MLIR's own dialects
-// and passes, links the few archives of MLIR and LLVM that are left, and so
-// starts in a tenth of the time: the loader of htp-opt relocates all of both.
+// htp-onnx: htp-opt for ONNX files only. Without MLIR's own dialects and passes
+// it can link the few static archives of MLIR and LLVM that it needs, and
+// starts ten times as fast as htp-opt, which loads (and relocates) all of
+// libMLIR and libLLVM.
 
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 #include "HTP/Tools/HtpOpt/InitAll.h"

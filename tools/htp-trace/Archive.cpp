@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads records of a mapped archive, uncompressing only where needed, and
+// describes parameters.
 
 #include "Archive.h"
 
@@ -21,7 +24,7 @@ using namespace htp::trace;
 using caffe2::serialize::PyTorchStreamReader;
 
 namespace {
-/// Gives LibTorch's reader the mapped file.
+/// Lets LibTorch's reader read from the mapped file.
 class MappedAdapter final : public caffe2::serialize::ReadAdapterInterface {
 public:
   explicit MappedAdapter(llvm::StringRef data) : data(data) {}
@@ -45,7 +48,7 @@ Archive::Archive(const std::string &path, uint64_t maxUnpacked)
     throw ArchiveError(llvm::toString(opened.takeError()));
   buffer = std::move(*opened);
   llvm::StringRef data = buffer->getBuffer();
-  // A pickle of protocol 2 or later: what torch.save wrote before PyTorch 1.6.
+  // A pickle of protocol 2 or later, which torch.save wrote before PyTorch 1.6.
   if (data.starts_with("\x80"))
     throw ArchiveError(savedMessage);
   if (!data.starts_with("PK"))
@@ -68,7 +71,7 @@ std::string htp::trace::shortMessage(llvm::StringRef message) {
   return message.rtrim(" :").str();
 }
 
-/// Where the bytes of a stored (not compressed) record lie in the file.
+/// The bytes of a record in the mapped file; nothing if it is compressed.
 static std::optional<llvm::StringRef> storedBytes(PyTorchStreamReader &reader,
                                                   llvm::StringRef file,
                                                   const std::string &record) {
@@ -107,7 +110,8 @@ std::optional<c10::Storage> Archive::storage(const std::string &record) {
   if (!has(record))
     return std::nullopt;
   llvm::StringRef data = bytes(record);
-  // LibTorch has no read-only storage; nothing here writes to a tensor.
+  // The const_cast is safe: LibTorch has no read-only storage, but nothing here
+  // writes to a tensor.
   return c10::Storage(c10::Storage::use_byte_size_t(),
                       static_cast<int64_t>(data.size()),
                       at::DataPtr(const_cast<char *>(data.data()), at::kCPU),
@@ -128,7 +132,7 @@ void Archive::release(llvm::ArrayRef<char> data) {
   if (data.data() < file.begin() || data.end() > file.end() ||
       buffer->getBufferKind() != llvm::MemoryBuffer::MemoryBuffer_MMap)
     return;
-  // Only whole pages, the others hold parts of neighbouring records.
+  // Only whole pages, as others contain parts of neighbouring records.
   uintptr_t page = llvm::sys::Process::getPageSizeEstimate();
   uintptr_t begin =
       llvm::alignTo(reinterpret_cast<uintptr_t>(data.begin()), page);
@@ -148,7 +152,7 @@ const void *htp::trace::contentsOf(const at::Tensor &tensor) {
   return tensor.const_data_ptr();
 }
 
-/// Whether several elements share their memory: then the tensor was expanded.
+/// Whether the tensor was expanded, so that several elements share memory.
 static bool isExpanded(const at::Tensor &tensor) {
   for (int64_t dim = 0; dim < tensor.dim(); ++dim)
     if (tensor.stride(dim) == 0 && tensor.size(dim) > 1)
@@ -156,7 +160,8 @@ static bool isExpanded(const at::Tensor &tensor) {
   return false;
 }
 
-/// The sketch of a tensor of floats; empty for others, and for what has none.
+/// The sketch of a float tensor; empty for other types, and for tensors without
+/// a sketch.
 static std::string sketchOf(const Parameter &parameter,
                             llvm::ArrayRef<char> bytes) {
   auto type =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A PyTorch archive (a zip file) over mapped memory, read through LibTorch's
-// own reader. Tensors are never copied: their storages point into the mapping.
+// Reads a PyTorch archive (a zip file) from mapped memory with LibTorch's own
+// reader. Tensors are never copied: their storages point into the mapping.
 
 #ifndef HTP_TOOLS_TRACE_ARCHIVE_H
 #define HTP_TOOLS_TRACE_ARCHIVE_H
@@ -21,7 +21,8 @@
 
 namespace htp::trace {
 
-/// About a file that torch.save wrote: what it is, and what to do instead.
+/// The error for files written by torch.save: what they are, and what to do
+/// instead.
 inline constexpr const char *savedMessage =
     "this file was written by torch.save and holds a state_dict or another "
     "pickled object, not a traced module; save torch.jit.trace(model, inputs) "
@@ -33,11 +34,11 @@ std::string shortMessage(llvm::StringRef message);
 
 class Archive {
 public:
-  /// What compressed records may take in memory together. PyTorch compresses
-  /// none; a small file could promise any amount.
+  /// The limit on the total size of uncompressed records. PyTorch does not
+  /// compress records, and a small malicious file could expand to any size.
   static constexpr uint64_t kMaxUnpacked = uint64_t(1) << 30;
 
-  /// Throws ArchiveError where `path` is no zip file of PyTorch's.
+  /// Throws ArchiveError if `path` is not a PyTorch zip file.
   explicit Archive(const std::string &path,
                    uint64_t maxUnpacked = kMaxUnpacked);
 
@@ -46,14 +47,14 @@ public:
     return streamReader->hasRecord(record);
   }
 
-  /// The bytes of a record, in the mapping where they are stored as they are.
+  /// The bytes of a record: inside the mapping, unless it is compressed.
   llvm::StringRef bytes(const std::string &record);
 
-  /// The same as the storage of tensors. None where the record is missing.
+  /// The same as a storage for tensors; nothing if the record is missing.
   std::optional<c10::Storage> storage(const std::string &record);
 
-  /// The same for every record in `folder`, by its name there, in the form in
-  /// which LibTorch's unpickler asks for storages.
+  /// The same for every record in `folder`, by name, in the form that
+  /// LibTorch's unpickler expects.
   std::shared_ptr<torch::jit::DeserializationStorageContext>
   storages(const std::string &folder);
 
@@ -61,29 +62,28 @@ public:
   /// that a large model does not stay in memory while it is being hashed.
   void release(llvm::ArrayRef<char> data);
 
-  /// Whether parameters are to have sketches beside their fingerprints.
+  /// Whether to compute sketches of parameters in addition to fingerprints.
   bool sketches = true;
 
 private:
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::shared_ptr<caffe2::serialize::PyTorchStreamReader> streamReader;
-  /// Records that are compressed and had to be copied.
+  /// Uncompressed copies of compressed records.
   std::unordered_map<std::string, at::DataPtr> copies;
   uint64_t unpacked = 0, maxUnpacked;
 };
 
-/// A parameter with the fingerprints of its contents, if `hash` is set and
-/// there are contents: a tensor that was expanded from fewer elements only
-/// stands for a shape.
+/// Describes a parameter, with fingerprints of its contents if `hash` is set
+/// and there are any: an expanded tensor is only a stand-in for a shape.
 Parameter describeParameter(const std::string &name, const char *kind,
                             const at::Tensor &tensor, bool hash,
                             Archive &archive);
 
-/// torch's name of a type, without "torch.".
+/// torch's name of a type without "torch.", such as "float32".
 std::string dtypeName(c10::ScalarType type);
 
-/// Where the contents of a tensor lie, to tell which parameters are tied.
-/// Null for a tensor without contents.
+/// The address of a tensor's contents, to detect tied parameters; null for a
+/// tensor without contents.
 const void *contentsOf(const at::Tensor &tensor);
 
 } // namespace htp::trace

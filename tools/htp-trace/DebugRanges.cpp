@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A `.debug_pkl` record lists, for each offset from which on a piece of the
-// archive's code comes from another place, that place in the original Python:
+// Parses `.debug_pkl` records, which map ranges of the archive's code (by start
+// offset) to places in the original Python code:
 //
 //   ("FORMAT_WITH_STRING_TABLE", (string, ...),
 //    ((offset, (([text, ...], file, first line), start, end), tag), ...))
@@ -47,12 +47,12 @@ private:
     c10::IValue range;
   };
 
-  /// Code that nobody asks about is not worth its parsing.
+  /// Parses lazily, as most records are never needed.
   void parse() {
     c10::IValue whole = torch::jit::unpickle(record.data(), record.size());
     const auto &parts = whole.toTupleRef().elements();
     if (parts.size() != 3 || !parts[0].isString())
-      return; // written before PyTorch 1.10: lines are a comfort, not a need
+      return; // written before PyTorch 1.10; lines are optional
     for (const c10::IValue &text : parts[1].toTupleRef().elements())
       strings.push_back(text.toStringRef());
     for (const c10::IValue &entry : parts[2].toTupleRef().elements()) {
@@ -80,7 +80,7 @@ private:
   bool parsed = false;
   std::vector<std::string> strings;
   std::vector<Entry> entries;
-  /// Many ranges have the same place; the unpickler shares its tuple.
+  /// Many ranges share a place, and the unpickler shares its tuple.
   std::map<const c10::ivalue::Tuple *, std::shared_ptr<torch::jit::Source>>
       sources;
 };
@@ -105,7 +105,7 @@ std::optional<Source> htp::trace::modelSource(const SourceRange &range) {
     auto [file, number] = where.rsplit('(');
     Source frame{file.str()};
     if (function.empty() || number.getAsInteger(10, frame.line)) {
-      frames.clear(); // no stack: the source of a scripted function
+      frames.clear(); // not a stack but the source of a scripted function
       break;
     }
     frames.push_back(frame);

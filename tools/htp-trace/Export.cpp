@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A torch.export archive holds its graph as JSON (models/NAME.json, in the
-// schema of torch/_export/serde/schema.py) and the tensors as raw records
-// beside it, described by
+// Reads torch.export archives. Such an archive holds its graph as JSON
+// (models/NAME.json, in the schema of torch/_export/serde/schema.py) and the
+// tensors as raw records beside it, described by
 // data/{weights,constants}/NAME_{weights,constants}_config.json. Each node
 // names the modules that were running, outermost first:
 //
@@ -31,12 +31,11 @@ using namespace htp::trace;
 namespace json = llvm::json;
 using llvm::StringRef;
 
-/// The major version of the schema that this reader knows; a minor one only
-/// adds fields.
+/// The supported major version of the schema; minor versions only add fields.
 static constexpr int64_t schemaMajor = 8;
 
 namespace {
-/// What a name in a graph stands for.
+/// What a name in a graph refers to.
 using Binding = std::variant<Argument::Value, Argument::Parameter>;
 
 class ExportReader {
@@ -73,7 +72,7 @@ private:
   bool hash;
   Trace trace;
   std::map<std::string, size_t> moduleIndex;
-  std::map<std::string, int64_t> callOf;                    // by stack
+  std::map<std::string, int64_t> callOf;                    // by module stack
   std::vector<std::pair<std::string, std::string>> aliases; // and their paths
   std::map<std::string, at::Tensor> tensors;
   std::map<const void *, std::string> contents;
@@ -95,18 +94,18 @@ void ExportReader::addModule(StringRef path, StringRef qualified) {
   trace.modules.push_back(std::move(module));
 }
 
-/// Adds the modules of a stack that are new; the innermost one's path and call.
+/// Adds the new modules of a stack. Returns path and call of the innermost one.
 std::pair<std::string, int64_t> ExportReader::enterModules(StringRef stack) {
   std::string path, key;
   int64_t call = 0;
   for (StringRef entry : llvm::split(stack, ';')) {
     auto [instance, rest] = entry.split(',');
     auto [where, qualified] = rest.split(',');
-    // PyTorch marks ops that it adds itself with a name in place of all three.
+    // Ops added by PyTorch itself have one name in place of all three fields.
     if (qualified.empty() || instance == qualified)
       continue;
-    // An instance that was called again says so in its own name only, but then
-    // so does everything that it calls.
+    // The second call of an instance is marked (@1) only in its own entry, so
+    // build the key from the entries of all enclosing modules.
     key += (instance + ";").str();
     path.clear();
     for (StringRef component : llvm::split(where, '.'))
@@ -121,8 +120,9 @@ std::pair<std::string, int64_t> ExportReader::enterModules(StringRef stack) {
   return {path, call};
 }
 
-/// Of a module with several paths, those that ran are modules of their own here
-/// as in the graph; the others are names of the first of them.
+/// Adds modules that never ran. If a module has several paths, paths that ran
+/// are separate modules, as in the graph; the others become aliases of the
+/// first.
 void ExportReader::addModulesThatNeverRan() {
   static constexpr const char *record = "extra/htp.modules.json";
   if (!archive.has(record))
@@ -147,8 +147,8 @@ void ExportReader::addModulesThatNeverRan() {
     trace.modules[moduleIndex[path]].aliases.push_back(alias);
 }
 
-/// Brings the modules into the order of the model's own tree; they were found
-/// in the order in which they ran.
+/// Sorts modules, found in the order in which they ran, into the order of the
+/// model's own tree.
 void ExportReader::sortModules(const json::Array &callGraph) {
   std::map<std::string, size_t> position;
   for (const json::Value &entry : callGraph)
@@ -177,7 +177,7 @@ void ExportReader::sortModules(const json::Array &callGraph) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// The tensors of one folder of the archive, as views of its records.
+/// Reads the tensors of one folder of the archive as views of its records.
 void ExportReader::readTensors(StringRef folder, StringRef model) {
   std::string directory = ("data/" + folder + "/").str();
   std::string record =
@@ -220,7 +220,8 @@ void ExportReader::readTensors(StringRef folder, StringRef model) {
   }
 }
 
-/// A parameter of a module with several paths is listed once.
+/// The path of a parameter with aliases of modules replaced, so that a shared
+/// module's parameter is listed once.
 std::string ExportReader::canonicalPath(StringRef parameter) const {
   for (const auto &[alias, path] : aliases) {
     StringRef rest = parameter;
@@ -230,8 +231,8 @@ std::string ExportReader::canonicalPath(StringRef parameter) const {
   return parameter.str();
 }
 
-/// A parameter belongs to the deepest module that ran and whose path starts its
-/// own; one of a module that never ran keeps that module's name in its own.
+/// Adds a parameter to the deepest module on its path that ran. Components of
+/// modules that never ran become part of the parameter's name.
 void ExportReader::addParameter(StringRef path, const char *kind) {
   StringRef owner = path, name;
   std::map<std::string, size_t>::iterator module;
@@ -274,7 +275,7 @@ void ExportReader::readParameters(StringRef model,
         if (listed.insert(path).second)
           addParameter(path, kind);
       }
-  for (auto &[path, tensor] : tensors) // tied ones that no input stands for
+  for (auto &[path, tensor] : tensors) // tied parameters without a graph input
     if (listed.insert(path).second)
       addParameter(path, "parameter");
 }
@@ -310,7 +311,8 @@ Argument ExportReader::named(StringRef name, Scope &scope) {
   return {std::get<Argument::Parameter>(found->second)};
 }
 
-/// An argument is an object with one key that says its type ("as_ints").
+/// Reads an argument: an object with a single key that names its type
+/// ("as_ints").
 Argument ExportReader::argument(const json::Value &arg, Scope &scope) {
   if (const json::Array *items = arg.getAsArray()) {
     Argument::List list;
@@ -334,7 +336,7 @@ Argument ExportReader::argument(const json::Value &arg, Scope &scope) {
   return {arg};
 }
 
-/// The names in what a node or a graph makes, in order.
+/// Collects the names in the outputs of a node or graph, in order.
 static void collectNames(const json::Value &arg,
                          std::vector<StringRef> &names) {
   if (const json::Array *items = arg.getAsArray()) {
@@ -386,7 +388,7 @@ static std::optional<Source> sourceOf(StringRef traceback) {
   return modelFrame(frames);
 }
 
-/// The values at the end of a node's inputs, which its subgraphs take.
+/// The values at the end of a node's inputs, which are passed to its subgraphs.
 static std::vector<Argument> operandsOf(llvm::ArrayRef<Argument> inputs) {
   std::vector<Argument> operands;
   for (const Argument &input : inputs)
@@ -403,8 +405,8 @@ static Binding bindingOf(const Argument &argument) {
   return std::get<Argument::Parameter>(argument.what);
 }
 
-/// Reads a subgraph as a block. One that `captures` reads its operands
-/// directly; otherwise (a loop's body) its inputs are values of its own.
+/// Reads a subgraph as a block. With `captures` its inputs are just names for
+/// `operands`; otherwise (the body of a loop) they are new values.
 Block ExportReader::readBlock(const json::Object &subgraph, bool captures,
                               Scope &outer, llvm::ArrayRef<Argument> operands) {
   const json::Object &graph = object(subgraph, "graph");
@@ -459,7 +461,7 @@ void ExportReader::readNode(const json::Object &node, Scope &scope,
   std::vector<Argument> operands;
   if (!subgraphs.empty())
     operands = operandsOf(op.inputs);
-  if (subgraphs.size() == 1) { // a wrapper, such as one that sets grad mode
+  if (subgraphs.size() == 1) { // a wrapper, such as one that sets the grad mode
     Block body =
         readBlock(*subgraphs.front(), /*captures=*/true, scope, operands);
     std::move(body.ops.begin(), body.ops.end(), std::back_inserter(into.ops));

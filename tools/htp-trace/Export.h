@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// torch.export archives (.pt2).
+// Makes traces of torch.export archives (.pt2).
 
 #ifndef HTP_TOOLS_TRACE_EXPORT_H
 #define HTP_TOOLS_TRACE_EXPORT_H
@@ -9,7 +9,7 @@
 
 namespace htp::trace {
 
-/// Whether the archive is one that torch.export.save wrote.
+/// Whether torch.export.save wrote the archive.
 bool isExportArchive(Archive &archive);
 
 Trace traceExport(Archive &archive, bool hash);

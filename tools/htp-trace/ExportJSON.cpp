@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Checked accessors for the archive's JSON, which throw ArchiveError.
 
 #include "ExportJSON.h"
 

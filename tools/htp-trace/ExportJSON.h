@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The JSON of a torch.export archive, with errors instead of null pointers: a
-// wrong shape of the file is reported with what was looked for.
+// Accessors for the JSON of a torch.export archive that throw instead of
+// returning null: errors say what was expected and where.
 
 #ifndef HTP_TOOLS_TRACE_EXPORTJSON_H
 #define HTP_TOOLS_TRACE_EXPORTJSON_H
@@ -29,14 +29,14 @@ const llvm::json::Array &array(const llvm::json::Object &parent,
                                llvm::StringRef key);
 std::string text(const llvm::json::Object &parent, llvm::StringRef key);
 
-/// Parses a record. The parser recurses, so nesting beyond that of any graph is
-/// turned down before.
+/// Parses a record. Excessive nesting is rejected first, as the parser is
+/// recursive.
 llvm::json::Value parseJSON(Archive &archive, const std::string &record);
 
-/// The type of a number of torch/_export/serde/schema.py's ScalarType.
+/// The type for a number of ScalarType in torch/_export/serde/schema.py.
 std::optional<c10::ScalarType> scalarType(int64_t number);
 
-/// Sizes or strides; -1 where they are symbolic.
+/// Reads sizes or strides; -1 for symbolic ones.
 Shape dimensions(const llvm::json::Array &list);
 
 } // namespace htp::trace

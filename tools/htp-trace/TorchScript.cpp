@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Follows `forward` through the graphs of the methods that it calls. The
-// modules are at hand, so GetAttr and CallMethod say exactly which instance
-// runs an op, and how often it ran before. Nothing is executed: values are
-// numbers, and only what the archive fixes (modules, parameters, constants) is
-// known.
+// Abstractly interprets `forward` and the methods that it calls. As the module
+// objects are available, GetAttr and CallMethod tell exactly which instance
+// runs an op, and in which call. Nothing is executed: tensors are just
+// numbered, and only what is fixed in the archive (modules, parameters,
+// constants) has known values.
 
 #include "TorchScript.h"
 
@@ -24,7 +24,7 @@ namespace aten = c10::aten;
 namespace attr = c10::attr;
 using ObjectPtr = const c10::ivalue::Object *;
 
-/// "__torch__.models.___torch_mangle_7.Block" is `models.Block`.
+/// Demangles "__torch__.models.___torch_mangle_7.Block" to "models.Block".
 static std::string demangle(llvm::StringRef name) {
   std::string result;
   name.consume_front("__torch__.");
@@ -39,7 +39,7 @@ static std::string join(llvm::StringRef path, llvm::StringRef name) {
 }
 
 namespace {
-/// What is known about a value of a graph.
+/// An abstract value.
 struct Thing {
   struct Value {
     int64_t id;
@@ -50,7 +50,7 @@ struct Thing {
   using List = std::shared_ptr<std::vector<Thing>>;
   std::variant<std::monostate, Value, Parameter, List, c10::IValue> what;
 
-  /// The module, if that is what it is.
+  /// The module object, if the value is one.
   ObjectPtr module() const {
     auto *constant = std::get_if<c10::IValue>(&what);
     return constant && constant->isObject() ? &constant->toObjectRef()
@@ -120,7 +120,7 @@ private:
 void Walker::addModules(const c10::IValue &value, const std::string &path) {
   const c10::ivalue::Object &object = value.toObjectRef();
   auto [known, isNew] = moduleIndex.try_emplace(&object, trace.modules.size());
-  if (!isNew) { // the paths of its children follow from this one
+  if (!isNew) { // paths of its children are derived from this one
     trace.modules[known->second].aliases.push_back(path);
     return;
   }
@@ -159,7 +159,8 @@ void Walker::addParameters(Module &module, const c10::ivalue::Object &object) {
   }
 }
 
-/// A tensor in the code itself becomes a parameter of the root.
+/// The path for a tensor literal in the code, which becomes a parameter of the
+/// root.
 std::string Walker::constantPath(const at::Tensor &tensor) {
   std::string &path = constants[tensor.unsafeGetTensorImpl()];
   if (path.empty()) {
@@ -187,7 +188,7 @@ Result Walker::makeResult(const jit::Value *value) {
   return result;
 }
 
-/// An input of the model; exporters take a tuple apart.
+/// Adds an input of the model. Tuples are flattened, as exporters do.
 Thing Walker::input(const jit::Value *value, std::vector<Result> &inputs) {
   auto add = [&](auto &&add, const c10::TypePtr &type) -> Thing {
     if (auto tuple = type->cast<c10::TupleType>()) {
@@ -227,7 +228,7 @@ Thing Walker::attribute(ObjectPtr object, const std::string &name) {
   return {value};
 }
 
-/// A constant as JSON; what JSON cannot say becomes a string.
+/// Converts a constant to JSON; what JSON cannot represent becomes a string.
 static llvm::json::Value toJSON(const c10::IValue &value) {
   if (value.isNone())
     return nullptr;
@@ -286,7 +287,8 @@ void Walker::flatten(const Thing &thing, std::vector<Argument> &arguments) {
 
 Thing Walker::call(ObjectPtr callee, const jit::Function &function,
                    std::vector<Thing> arguments) {
-  // A method that calls another one of its own module is still the same call.
+  // A method that calls another method of its own module is still in the same
+  // call.
   llvm::SaveAndRestore savedSelf(self);
   llvm::SaveAndRestore savedNumber(callNumber);
   if (callee && callee != self) {
@@ -320,7 +322,7 @@ void Walker::walkNode(const jit::Node *node, Environment &env) {
     addOp(node, env);
 }
 
-/// What only passes values on is no op.
+/// Handles nodes that only forward values; these are not recorded as ops.
 bool Walker::walkWire(const jit::Node *node, Environment &env) {
   auto in = [&](size_t index) { return env[node->input(index)]; };
   auto inputs = [&](size_t first, size_t step) {
@@ -418,7 +420,7 @@ bool Walker::walkCall(const jit::Node *node, Environment &env) {
   }
 }
 
-/// Takes the branch that the archive fixes (`if self.training:`, `if mask is
+/// Follows a branch whose condition is known (`if self.training:`, `if mask is
 /// None:`), as an exporter does.
 bool Walker::walkKnownBranch(const jit::Node *node, Environment &env) {
   if (node->kind() == aten::__is__ || node->kind() == aten::__isnot__) {
@@ -445,7 +447,7 @@ bool Walker::walkKnownBranch(const jit::Node *node, Environment &env) {
 }
 
 void Walker::addOp(const jit::Node *node, Environment &env) {
-  // Modules that call others twice, level below level, grow without bound.
+  // Nested modules that each call their child twice grow exponentially.
   if (++opCount > 5'000'000)
     throw ArchiveError("the model runs more than 5,000,000 ops");
   Op op;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// TorchScript archives (.pt): from the archive to a trace, in two steps.
+// Makes traces of TorchScript archives (.pt) in two steps: load the module,
+// then follow its graphs.
 
 #ifndef HTP_TOOLS_TRACE_TORCHSCRIPT_H
 #define HTP_TOOLS_TRACE_TORCHSCRIPT_H
@@ -11,18 +12,18 @@
 
 namespace htp::trace {
 
-/// Loads the module as torch::jit::load does, with two differences: tensors
-/// stay in the mapped file, and no `__setstate__` of the archive runs (what it
-/// would have set stays None).
+/// Loads the module like torch::jit::load, with two differences: tensors stay
+/// in the mapped file, and `__setstate__` is never run (attributes that it
+/// would have set stay None).
 torch::jit::Module loadTorchScript(Archive &archive);
 
-/// The source range generator of one `.debug_pkl` record: it maps ranges of the
-/// archive's code back to the Python code that was traced or scripted.
+/// Reads one `.debug_pkl` record, which maps ranges of the archive's code back
+/// to the Python code that was traced or scripted.
 std::shared_ptr<torch::jit::SourceRangeUnpickler>
 readDebugRanges(llvm::StringRef record);
 
-/// The line of the model's Python code that a range of the archive's code was
-/// traced or scripted from, where the archive has debug records.
+/// The line of the model's Python code behind a range of the archive's code, if
+/// the archive has debug records.
 std::optional<Source> modelSource(const torch::jit::SourceRange &range);
 
 /// Follows `forward` of the archive's module, without running it.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LibTorch's loader is put together here from its parts (archive reader,
-// unpickler, source importer). torch::jit::load itself copies every tensor to
-// the heap, and runs `__setstate__` of any class that has one: code from the
-// archive.
+// Assembles a loader from LibTorch's parts (archive reader, unpickler, source
+// importer). torch::jit::load itself copies every tensor to the heap and runs
+// `__setstate__`, which is untrusted code from the archive.
 
 #include "TorchScript.h"
 
@@ -15,14 +14,14 @@
 using namespace htp::trace;
 using torch::jit::SourceImporter;
 
-/// What LibTorch loads in reasonable time: its work grows with the square of a
-/// module's children and the cube of a tree's levels.
+/// Limits on what LibTorch loads in reasonable time: its work is quadratic in a
+/// module's children and cubic in the depth of the tree.
 static constexpr int64_t maxModules = 500'000, maxChildren = 20'000,
                          maxLevels = 300;
 
 namespace {
-/// The size of the object tree in data.pkl, found out without looking at the
-/// classes: every object is of an empty class, and holds its height.
+/// Measures the object tree in data.pkl without loading any classes: every
+/// object gets an empty class and stores its height.
 class TreeSize {
 public:
   void check(Archive &archive) {
@@ -77,7 +76,7 @@ public:
             archive.reader().version()) {}
 
   torch::jit::Module load() {
-    // The code refers to the constants by position, so they come first.
+    // Load constants first, as the code refers to them by position.
     c10::IValue table = read("constants");
     for (const c10::IValue &constant : table.toTupleRef().elements())
       constants.push_back(constant);
@@ -104,8 +103,8 @@ private:
     auto classType = type.type_->expect<c10::ClassType>();
     size_t size = classType->numAttributes();
     auto object = c10::ivalue::Object::create(type, size);
-    // Packed weights of quantized modules, for example, only exist after
-    // `__setstate__` ran. It is not run: the module stays, without them.
+    // Some state (such as packed weights of quantized modules) would only exist
+    // after `__setstate__`, which is not run. The module is kept without it.
     if (classType->findMethod("__setstate__")) {
       llvm::WithColor::warning(llvm::errs(), "htp-trace")
           << "'" << classType->name()->qualifiedName()
@@ -119,7 +118,7 @@ private:
     return object;
   }
 
-  /// The code of one qualifier ("__torch__.torch.nn.modules.linear").
+  /// Loads the code of one qualifier ("__torch__.torch.nn.modules.linear").
   std::shared_ptr<torch::jit::Source> source(const std::string &qualifier) {
     std::string record = "code/" + qualifier + ".py";
     std::replace(record.begin() + 5, record.end() - 3, '.', '/');

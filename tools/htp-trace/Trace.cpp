@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes trace.json, and tells PyTorch's own code from the model's.
 
 #include "Trace.h"
 
@@ -21,7 +23,7 @@ std::optional<Source> htp::trace::modelFrame(llvm::ArrayRef<Source> frames) {
 }
 
 namespace {
-/// Writes the parts of a trace; one JSON object or array a function.
+/// Writes a trace, with one function per kind of JSON object or array.
 class Writer {
 public:
   explicit Writer(llvm::raw_ostream &os) : j(os) {}
@@ -78,7 +80,7 @@ private:
     });
   }
 
-  /// The three parts of a block, as attributes of the object around it.
+  /// Writes the three parts of a block as attributes of the enclosing object.
   void write(const Block &block) {
     results("inputs", block.inputs);
     arguments("outputs", block.outputs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What htp-trace knows about a model, between the archive's reader and
-// trace.json. docs/formats/trace.md says what each field means.
+// The trace in memory, between the archive readers and the writer of
+// trace.json. docs/formats/trace.md defines each field.
 
 #ifndef HTP_TOOLS_TRACE_TRACE_H
 #define HTP_TOOLS_TRACE_TRACE_H
@@ -19,13 +19,13 @@
 
 namespace htp::trace {
 
-/// What is wrong with an archive. LibTorch reports by exceptions, so the
-/// readers do as well; `main` turns them into a message and exit code 1.
+/// An error in an archive. LibTorch throws exceptions, so the readers do as
+/// well; `main` turns them into a message and exit code 1.
 struct ArchiveError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-using Shape = std::vector<int64_t>; // -1: not fixed
+using Shape = std::vector<int64_t>; // -1: dynamic
 
 struct Parameter {
   std::string name; // within its module
@@ -33,7 +33,7 @@ struct Parameter {
   Shape shape;
   std::string dtype;
   std::optional<uint64_t> hash, valuesHash;
-  std::string sketch; // empty: not known
+  std::string sketch; // empty: unknown
   std::string tied;   // path of the parameter whose storage it shares
 };
 
@@ -52,7 +52,7 @@ struct Module {
   }
 };
 
-/// What an op reads: a value, a parameter, a constant, or a list of these.
+/// An argument of an op: a value, a parameter, a constant, or a list of these.
 struct Argument {
   using List = std::vector<Argument>;
   struct Value {
@@ -64,7 +64,8 @@ struct Argument {
   std::variant<Value, Parameter, llvm::json::Value, List> what;
 };
 
-/// A value that an op, a block or the model's caller makes.
+/// The definition of a value: an op's output, or an input of a block or of the
+/// model.
 struct Result {
   int64_t id = 0;
   std::string name;
@@ -88,7 +89,7 @@ struct Op {
   std::vector<Block> blocks;
 };
 
-/// A body of a control flow op, or the whole model.
+/// The body of a control flow op, or the whole model.
 struct Block {
   std::vector<Result> inputs;
   std::vector<Op> ops;
@@ -107,8 +108,8 @@ void writeTrace(llvm::raw_ostream &os, const Trace &trace);
 /// Whether torch.nn defines the class.
 bool definedByTorchNN(llvm::StringRef qualified);
 
-/// The frame of a Python stack that a user wants to see: the innermost one
-/// that is not PyTorch's own. `frames` has the innermost frame first.
+/// The innermost frame of a Python stack that is not in PyTorch itself.
+/// `frames` has the innermost frame first.
 std::optional<Source> modelFrame(llvm::ArrayRef<Source> frames);
 
 } // namespace htp::trace

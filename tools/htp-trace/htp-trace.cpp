@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// htp-trace: what a saved PyTorch model says about its modules and their ops,
-// as trace.json. The only program of HTP that links LibTorch.
+// htp-trace: extracts the modules and their ops from a saved PyTorch model as
+// trace.json. The only program of HTP that links LibTorch.
 
 #include "Export.h"
 #include "TorchScript.h"
@@ -29,17 +29,17 @@ static cl::opt<bool>
            cl::cat(category));
 static cl::opt<bool>
     noSketch("no-sketch",
-             cl::desc("leave out their sketches, without which they are not "
-                      "recognised once they are rounded or quantized"),
+             cl::desc("leave out the sketches of parameters, which are needed "
+                      "to recognise them once they are rounded or quantized"),
              cl::cat(category));
 
-static cl::opt<uint64_t> maxUnpacked(
-    "max-unpacked", cl::init(Archive::kMaxUnpacked >> 20),
-    cl::desc("what compressed records may take together (PyTorch compresses "
-             "none)"),
-    cl::value_desc("MB"), cl::cat(category));
+static cl::opt<uint64_t>
+    maxUnpacked("max-unpacked", cl::init(Archive::kMaxUnpacked >> 20),
+                cl::desc("the limit on the total size of compressed records "
+                         "(PyTorch writes none)"),
+                cl::value_desc("MB"), cl::cat(category));
 
-/// Tells the kinds of archives apart by what they hold.
+/// Detects the kind of archive by its records.
 static Trace readTrace(const std::string &path) {
   Archive archive(path, maxUnpacked << 20);
   archive.sketches = !noSketch;
@@ -68,7 +68,7 @@ static int run() {
   } catch (const std::exception &error) {
     return fail(shortMessage(error.what()));
   }
-  // Through a temporary file: a reader never sees half a trace.
+  // Write through a temporary file, so that readers never see a partial trace.
   auto write = [&](llvm::raw_ostream &os) {
     writeTrace(os, trace);
     return llvm::Error::success();
@@ -84,9 +84,10 @@ static int run() {
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(
-      argc, argv, "writes what a saved PyTorch model says about its modules\n");
-  // Modules nest, and so do LibTorch's functions on them: a model of a thousand
-  // levels needs more stack than a program usually has.
+      argc, argv,
+      "extracts the modules of a saved PyTorch model and their ops\n");
+  // LibTorch recurses over nested modules: a model of a thousand levels needs a
+  // larger stack than the main thread has.
   int result = 1;
   llvm::thread worker(std::optional<unsigned>(1u << 30),
                       [&] { result = run(); });

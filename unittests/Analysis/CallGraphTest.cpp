@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The messages about circles are tested in test/Transforms/inline-errors.mlir.
+// CallGraph. The messages about recursion are tested in
+// test/Transforms/inline-errors.mlir.
 
 #include "HTP/Analysis/CallGraph.h"
 
@@ -31,7 +32,7 @@ protected:
   FunctionOpInterface function(StringRef name) {
     return module->lookupSymbol<FunctionOpInterface>(name);
   }
-  /// Whether `checkRecursion` is content; its errors are not printed.
+  /// Whether `checkRecursion` succeeds, without printing its errors.
   bool accepts(mlir::ModuleOp module, bool any = false) {
     ScopedDiagnosticHandler silent(&context,
                                    [](Diagnostic &) { return success(); });

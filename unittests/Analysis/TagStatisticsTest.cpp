@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is counted over a model is tested in test/Transforms/verify-tags.mlir.
+// inOtherLayer. The counts over a model are tested in
+// test/Transforms/verify-tags.mlir.
 
 #include "HTP/Analysis/TagStatistics.h"
 
@@ -16,7 +17,7 @@ TEST(TagStatistics, OtherLayers) {
 
 TEST(TagStatistics, NotOtherLayers) {
   EXPECT_FALSE(inOtherLayer("/Net/Layer.0/Attention", "/Net/Layer.0"));
-  // What layers share belongs to what holds them.
+  // What layers share belongs to their parent.
   EXPECT_FALSE(inOtherLayer("/Net", "/Net/Layer.1"));
   // Two parts of one layer, two kinds of layer.
   EXPECT_FALSE(inOtherLayer("/Net/Layer.0/Attention", "/Net/Layer.0/MLP"));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Building module trees, aliases, containers, and queries.
 
 #include "HTP/Hierarchy/ModuleTree.h"
 
@@ -109,7 +111,7 @@ TEST(ModuleTree, WideAndDeep) {
   EXPECT_EQ(tree.lowestCommonAncestor(tree.size() - 1, 5), 5u);
 }
 
-/// A ModuleList never runs, so many sources do not name it.
+/// A ModuleList never runs, so many sources omit it.
 TEST(ModuleTree, ContainersOnThePath) {
   std::vector<Module> modules(4);
   modules[1].path = "decoder";
@@ -120,13 +122,13 @@ TEST(ModuleTree, ContainersOnThePath) {
   ASSERT_TRUE(layers);
   EXPECT_EQ(tree[*layers].calls, 0);
   EXPECT_EQ(tree[*tree.find("decoder.layers.1")].parent, *layers);
-  // What both layers share does not run in the list.
+  // Nothing runs in the list, so the common ancestor is above it.
   EXPECT_EQ(tree.lowestCommonAncestor(*tree.find("decoder.layers.0"),
                                       *tree.find("decoder.layers.1")),
             *tree.find("decoder"));
 }
 
-/// What is in a shared module has all of its names.
+/// Submodules of a shared module can be found by all of its paths.
 TEST(ModuleTree, PathsThroughAliases) {
   std::vector<Module> modules(3);
   modules[1].path = "cell";

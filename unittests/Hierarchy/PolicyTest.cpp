@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parsing policies and overrides, and what is rejected.
 
 #include "HTP/Hierarchy/Policy.h"
 
@@ -6,7 +8,7 @@
 
 using namespace htp;
 
-/// What a policy with these rules is turned down for; "" where it is not.
+/// Why a policy with these rules is rejected; "" if it is not.
 static std::string policyError(const std::string &rules) {
   auto policy = Policy::parse(
       R"({"format": "htp-policy", "version": 1, "rules": [)" + rules + "]}");
@@ -38,7 +40,7 @@ TEST(Policy, ReadsEveryField) {
   EXPECT_EQ(casts.assign, PolicyRule::Assign::Consumer);
   EXPECT_EQ(policy.rules[1].assign, PolicyRule::Assign::Module);
   EXPECT_EQ(policy.rules[1].target, "head");
-  // A rule that names no confidence matches a certain tag, too.
+  // A rule without a confidence also matches certain tags.
   EXPECT_GT(policy.rules[1].below, 1.0);
 }
 

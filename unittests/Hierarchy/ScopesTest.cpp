@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Resolving scopes of both exporters, and trees inferred from them.
 
 #include "HTP/Hierarchy/Scopes.h"
 
@@ -125,7 +127,7 @@ TEST(Scopes, ATreeFromScopes) {
             "model.decoder.stem.0#0");
 }
 
-/// A module is left out of the scopes of what it holds only if it never runs.
+/// A module is missing from the scopes of its submodules only if it never runs.
 TEST(Scopes, ModulesThatRunAreNotSkipped) {
   ModuleTree tree =
       treeFromScopes({"/block/expand", "/block/gate", "/block/gate/expand"},
@@ -172,7 +174,7 @@ TEST(Scopes, SourceLines) {
   ASSERT_TRUE(line);
   EXPECT_EQ(line->file, "b/c.py");
   EXPECT_EQ(line->line, 12u);
-  // A line of PyTorch's own says little; where there is no other, it is all.
+  // A line in PyTorch itself says little, but it is used if there is no other.
   line = lastSourceLine("File \"b.py\", line 4, in forward\n  self.fc(x)\n"
                         "  File \"/x/torch/nn/linear.py\", line 9, in f\n");
   ASSERT_TRUE(line);

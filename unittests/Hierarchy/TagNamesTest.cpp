@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How tags are made of class names, and made unique.
 
 #include "HTP/Hierarchy/TagNames.h"
 
@@ -6,8 +8,8 @@
 
 using namespace htp;
 
-/// {path, class}; a class in lower case stands for one of torch.nn, "?" for
-/// one that is not known.
+/// {path, class}; a lower-case class stands for one of torch.nn, "?" for an
+/// unknown one.
 static ModuleTree
 treeOf(std::vector<std::pair<std::string, std::string>> entries) {
   std::vector<Module> modules;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Partitions of small graphs: splits, pulled and hoisted ops, constants.
 
 #include "HTP/Partition/Partition.h"
 
@@ -15,16 +17,16 @@ struct Edge {
   unsigned from, to;
 };
 
-Dataflow makeGraph(unsigned ops, std::vector<Edge> edges) {
-  Dataflow graph(ops);
+DataflowGraph makeGraph(unsigned ops, std::vector<Edge> edges) {
+  DataflowGraph graph(ops);
   llvm::sort(edges, [](Edge a, Edge b) { return a.to < b.to; });
   for (Edge edge : edges)
     graph.addEdge(edge.from, edge.to);
   return graph;
 }
 
-/// Every op is in exactly one place, and everything comes after what it needs.
-void expectValid(const Dataflow &graph, const Partition &cut) {
+/// Checks that every op is in exactly one place, and after everything it needs.
+void expectValid(const DataflowGraph &graph, const Partition &cut) {
   std::vector<int> at(graph.size(), -1);
   int clock = 0;
   std::vector<std::pair<unsigned, size_t>> stack{{0, 0}};
@@ -51,7 +53,7 @@ void expectValid(const Dataflow &graph, const Partition &cut) {
 
 TEST(Partition, InterleavedGroupsAreReordered) {
   // a0 b0 a1 b1, two chains
-  Dataflow graph = makeGraph(4, {{0, 2}, {1, 3}});
+  DataflowGraph graph = makeGraph(4, {{0, 2}, {1, 3}});
   graph.finish();
   GroupTree groups;
   unsigned a = groups.add(0), b = groups.add(0);
@@ -64,7 +66,7 @@ TEST(Partition, InterleavedGroupsAreReordered) {
 
 TEST(Partition, OpBetweenIsPulledInside) {
   // a0 -> x -> a1, and y -> a0 stays outside
-  Dataflow graph = makeGraph(4, {{0, 1}, {1, 2}, {2, 3}});
+  DataflowGraph graph = makeGraph(4, {{0, 1}, {1, 2}, {2, 3}});
   graph.finish();
   GroupTree groups;
   unsigned a = groups.add(0);
@@ -77,7 +79,7 @@ TEST(Partition, OpBetweenIsPulledInside) {
 
 TEST(Partition, OpThatOthersReadIsNotPulled) {
   // a0 -> x -> a1, x also leaves the block
-  Dataflow graph = makeGraph(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});
+  DataflowGraph graph = makeGraph(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});
   graph.setEscapes(2);
   graph.finish();
   GroupTree groups;
@@ -92,9 +94,9 @@ TEST(Partition, OpThatOthersReadIsNotPulled) {
 }
 
 TEST(Partition, OnlyTheGroupThatLeavesIsSplit) {
-  // b0; a0 a1 -> b1 -> b2 -> a2 a3: b could start first, but splitting it is
-  // no help
-  Dataflow graph =
+  // b0; a0 a1 -> b1 -> b2 -> a2 a3: b could start first, but splitting it does
+  // not help
+  DataflowGraph graph =
       makeGraph(7, {{0, 3}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
   graph.finish();
   GroupTree groups;
@@ -109,7 +111,7 @@ TEST(Partition, OnlyTheGroupThatLeavesIsSplit) {
 
 TEST(Partition, GroupsThatNeedEachOther) {
   // a0 -> b0 and b1 -> a1: convex each, not both
-  Dataflow graph = makeGraph(4, {{0, 2}, {1, 3}});
+  DataflowGraph graph = makeGraph(4, {{0, 2}, {1, 3}});
   graph.finish();
   GroupTree groups;
   unsigned a = groups.add(0), b = groups.add(0);
@@ -124,7 +126,7 @@ TEST(Partition, FewestPartsOfOneGroup) {
   std::vector<Edge> edges;
   for (unsigned i = 0; i < 6; ++i)
     edges.push_back({i, i + 1});
-  Dataflow graph = makeGraph(7, edges);
+  DataflowGraph graph = makeGraph(7, edges);
   for (unsigned i = 1; i < 7; i += 2)
     graph.setEscapes(i);
   graph.finish();
@@ -138,7 +140,7 @@ TEST(Partition, FewestPartsOfOneGroup) {
 
 TEST(Partition, ConstantsFollowTheirUsers) {
   // constants 0 (used in the inner group), 1 (used by both), 2: a weight
-  Dataflow graph =
+  DataflowGraph graph =
       makeGraph(7, {{0, 3}, {1, 3}, {3, 4}, {2, 4}, {4, 5}, {1, 5}, {5, 6}});
   graph.setRole(0, OpRole::Constant);
   graph.setRole(1, OpRole::Constant);
@@ -160,7 +162,7 @@ TEST(Partition, SharedOpMovesOut) {
   // mask 0 -> 1 in the first layer, read there by 2 and in the second by 4; not
   // if 0 reads a weight
   for (bool weight : {false, true}) {
-    Dataflow graph =
+    DataflowGraph graph =
         makeGraph(7, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {2, 5}});
     if (weight)
       graph.setRole(0, OpRole::Weight);
@@ -176,7 +178,7 @@ TEST(Partition, SharedOpMovesOut) {
 }
 
 TEST(Partition, SmallPartsDissolve) {
-  Dataflow graph = makeGraph(3, {{0, 1}, {1, 2}});
+  DataflowGraph graph = makeGraph(3, {{0, 1}, {1, 2}});
   graph.finish();
   GroupTree groups;
   unsigned a = groups.add(0);
@@ -188,7 +190,8 @@ TEST(Partition, SmallPartsDissolve) {
 
 /// The fewest convex parts of one group: the number of stays of the path that
 /// leaves and comes back most often.
-unsigned mostStays(const Dataflow &graph, llvm::ArrayRef<unsigned> groupOf) {
+unsigned mostStays(const DataflowGraph &graph,
+                   llvm::ArrayRef<unsigned> groupOf) {
   std::vector<unsigned> stays(graph.size(), 0);
   unsigned most = 0;
   for (unsigned op = 0; op < graph.size(); ++op) {
@@ -209,8 +212,8 @@ TEST(Partition, RandomGraphsAreValidAndMinimal) {
     for (unsigned to = 1; to < ops; ++to)
       for (unsigned k = random() % 3; k; --k)
         edges.push_back({unsigned(random() % to), to});
-    Dataflow graph = makeGraph(ops, edges);
-    // All values leave: nothing may be pulled inside.
+    DataflowGraph graph = makeGraph(ops, edges);
+    // All values escape, so that nothing may be pulled inside.
     for (unsigned op = 0; op < ops; ++op)
       graph.setEscapes(op);
     graph.finish();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which external data files may be read, and range checks.
 
 #include "HTP/Support/ExternalData.h"
 
@@ -13,8 +15,8 @@ using namespace htp;
 
 namespace {
 
-/// folder/ has w.bin (16 bytes), sub/, inner -> w.bin, outer -> ../secret;
-/// a secret lies beside the folder.
+/// folder/ has w.bin (16 bytes), sub/, inner -> w.bin, outer -> ../secret; a
+/// secret is next to the folder.
 class ExternalDataTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -42,7 +44,7 @@ protected:
     if (!range)
       return "error: " + toString(range.takeError());
     auto result = data.bytes(*range, size);
-    // Whether a range is good must not depend on who asks.
+    // `check` and `bytes` must agree on whether a range is valid.
     EXPECT_EQ(bool(result), !errorToBool(data.check(*range, size)));
     if (!result)
       return "error: " + toString(result.takeError());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Mappings of files, and finding them by address.
 
 #include "HTP/Support/FileMapping.h"
 
@@ -12,7 +14,7 @@ using namespace htp;
 
 namespace {
 
-/// A file of a megabyte, which is gone at the end.
+/// A file of a megabyte, removed at the end.
 struct LargeFile {
   llvm::SmallString<64> path;
 

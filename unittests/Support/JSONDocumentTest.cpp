@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// JSONDocument agrees with llvm::json on what texts mean and which are errors.
 
 #include "HTP/Support/JSONDocument.h"
 
@@ -8,7 +10,7 @@ using namespace htp;
 namespace json = llvm::json;
 using llvm::StringRef;
 
-/// LLVM's parser says what a text means.
+/// Expects the same result as from LLVM's parser.
 static void expectSame(StringRef text) {
   SCOPED_TRACE(text.str());
   llvm::Expected<json::Value> expected = json::parse(text);
@@ -97,7 +99,7 @@ TEST(JSONDocument, ReadsIntegersAsLLVMDoes) {
 }
 
 TEST(JSONDocument, ReadsStringsOfAnyLength) {
-  // What needs a closer look comes after any number of plain characters.
+  // Special characters after any number of plain ones.
   for (size_t length = 0; length < 20; ++length)
     for (StringRef special : {"", "\\n", "\\\"", "\x01", "\x7f", "\xc3\xa4"}) {
       std::string plain(length, 'x');

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading traces, and converting them to programs.
 
 #include "HTP/Trace/Trace.h"
 #include "HTP/Trace/TraceProgram.h"
@@ -88,7 +90,7 @@ TEST(Trace, Rejects) {
       "found 'fc.b'");
 }
 
-/// What the schema says of every field, one broken at a time.
+/// Breaks one field at a time and expects the error that the schema implies.
 TEST(Trace, RejectsWhatTheSchemaRejects) {
   auto op = [](std::string inputs) {
     return errorOf(
@@ -143,7 +145,7 @@ TEST(Trace, DeepNestingIsAnErrorNotACrash) {
   EXPECT_NE(errorOf(deep).find("levels deep"), std::string::npos);
 }
 
-/// Exporters make one tensor of the parameters of a recurrent layer.
+/// Exporters merge the parameters of a recurrent layer into one tensor.
 TEST(TraceProgram, JoinedParametersOfARecurrentLayer) {
   std::string parameters, inputs;
   for (int i = 0; i < 4; ++i) {
@@ -185,9 +187,9 @@ TEST(TraceProgram, JoinedParametersOfARecurrentLayer) {
   EXPECT_FALSE(reads(1 + 2 + 4, 10 + 20 + 30));
 }
 
-/// Who reads a tensor after a part of it was changed in place reads the change.
-/// torch.export takes sizes of inputs at the top, for no module; other sizes,
-/// and what a module takes of them itself, are where they are.
+/// A reader of a tensor after an in-place change to a part of it reads the
+/// change. torch.export takes sizes of inputs at the top, for no module; other
+/// sizes, and what a module takes of them itself, are where they are.
 TEST(TraceProgram, SizesAtTheTopHaveNoPlace) {
   Trace trace = llvm::cantFail(Trace::parse(traceWith(R"([
     {"kind": "aten::sym_size.int", "module": "", "call": 0,
@@ -257,7 +259,7 @@ TEST(Trace, FileIsReadOnce) {
   EXPECT_EQ(&program->trace, first.get());
   EXPECT_EQ(llvm::cantFail(loadTraceProgram(file)), program);
 
-  // A changed file is another file; what is wrong with it is said when it is
+  // A changed file is read again; an error in it is reported when the trace is
   // needed.
   write("[]");
   {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Fingerprints of bytes and of values in any order.
 
 #include "HTP/Weights/Fingerprint.h"
 

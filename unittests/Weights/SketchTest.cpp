@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sketches of parameters: what they survive, and what they must not be taken
-// for.
+// Sketches of parameters: which changes they survive, and what they must not
+// match.
 
 #include "HTP/Weights/SketchIndex.h"
 
@@ -55,7 +55,7 @@ Matrix random(int64_t rows, int64_t columns, unsigned seed, float mean = 0) {
   return matrix;
 }
 
-/// Each block of 32 in 4 bits.
+/// Quantizes each block of 32 to 4 bits.
 Matrix quantized(Matrix matrix, int64_t block = 32) {
   for (int64_t r = 0; r < matrix.rows; ++r)
     for (int64_t begin = 0; begin < matrix.columns; begin += block) {
@@ -107,7 +107,7 @@ TEST(Sketch, LayoutDropsSizesOfOne) {
   EXPECT_EQ(table->seeds(), 1u);
 }
 
-/// The same numbers as python/htp/sketches.py writes: see test_tracing.py.
+/// The same text as python/htp/sketches.py writes: see test_tracing.py.
 TEST(Sketch, TextIsTheSameAsPythons) {
   Matrix matrix{2, 6, {1, 2, 3, 4, 5, 6, 9, 7, 5, 3, 1, -1}};
   std::string text = matrix.sketch().text();
@@ -232,7 +232,8 @@ TEST(SketchIndex, EqualParametersAreAllNamed) {
   EXPECT_EQ(found(indexOf({one, other, one}), quantized(one)), (Ids{0, 2}));
 }
 
-/// Random weights of all shapes that layers have: the threshold is no luck.
+/// Random weights of all usual shapes never match: the threshold is strict
+/// enough.
 TEST(SketchIndex, RandomWeightsAreNeverFound) {
   for (auto [rows, columns] :
        std::vector<std::pair<int64_t, int64_t>>{{1, 8},

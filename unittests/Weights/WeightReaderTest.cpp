@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Weights as they are stored, read as floats.
+// Reading stored weights as floats.
 
 #include "HTP/Weights/WeightReader.h"
 
@@ -102,7 +102,7 @@ TEST(WeightReader, ScalesOfTheWrongShapeAreAnError) {
   EXPECT_FALSE(WeightReader::dequantized(data, two, std::nullopt, 0, -1));
   EXPECT_FALSE(WeightReader::dequantized(data, fewer, std::nullopt, 1, 0));
   EXPECT_FALSE(WeightReader::dequantized(data, two, one, 0, 0));
-  // As many blocks, the other way round: these are other scales.
+  // As many blocks, but in another arrangement: not valid scales.
   Stored<float> turned{{1, 2, 3}, StoredType::Float32, {3, 1}};
   EXPECT_FALSE(WeightReader::dequantized(data, turned, std::nullopt, 0, 2));
   Stored<float> across{{1, 2, 3}, StoredType::Float32, {1, 3}};

@@ -27,31 +27,31 @@ public:
     Node *callee;
   };
   struct Node {
-    /// Null for the node that stands for whoever runs the model.
+    /// Null for the artificial root, which stands for the caller of the model.
     mlir::FunctionOpInterface function;
-    /// In the order of the body.
+    /// In body order.
     llvm::SmallVector<Call, 1> calls;
     llvm::SmallVector<mlir::Operation *, 1> callers;
   };
 
   explicit CallGraph(mlir::ModuleOp module);
 
-  /// The function that `op` calls, where the module defines it; else null.
+  /// The function that `op` calls if the module defines it; otherwise null.
   mlir::FunctionOpInterface callee(mlir::Operation *op) const;
 
   /// The ops that call `function`.
   llvm::ArrayRef<mlir::Operation *>
   callers(mlir::FunctionOpInterface function) const;
 
-  /// Functions that no other one calls: what the model runs.
+  /// Functions that nothing calls: the entry points of the model.
   llvm::SmallVector<mlir::FunctionOpInterface> entries() const;
 
-  /// Fails with an error where an outlined module or a model-local function
-  /// calls itself, directly or through others; with `any`, where any function
-  /// does.
+  /// Emits an error if an outlined module or a model-local function calls
+  /// itself, directly or indirectly; with `any`, if any function does.
   mlir::LogicalResult checkRecursion(bool any = false) const;
 
-  /// Calls all functions, for LLVM's graph algorithms.
+  /// The artificial root, which calls every function: LLVM's graph algorithms
+  /// need a single entry node.
   const Node *outside() const { return &root; }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reading JSON with an error that names the place: each function reports to
-// the path and returns false where the value is not what is expected.
+// Reads JSON with errors that name the place in the document: each function
+// reports to the path and returns false if a value is not as expected.
 
 #ifndef HTP_HIERARCHY_JSONREADING_H
 #define HTP_HIERARCHY_JSONREADING_H
@@ -31,8 +31,8 @@ inline const JSONObject *asObject(const JSONValue &value, Path path) {
   return object;
 }
 
-/// A view of a string, which belongs to the document. Where there is none it
-/// stays as it is: a view of nothing has no data.
+/// A view of a string, owned by the document. If the key is missing, `result`
+/// is left alone; a default-constructed StringRef then still has null data.
 inline bool getView(const JSONObject &object, StringLiteral key, bool required,
                     StringRef &result, Path path) {
   const JSONValue *value = object.get(key);
@@ -64,7 +64,7 @@ inline bool getText(const JSONObject &object, StringLiteral key,
          reject(path.field(key), "expected text, found \"\"");
 }
 
-/// Numbers in a file have a range: they become indices and sizes of tables.
+/// Upper bounds for numbers in a file, as they become indices and table sizes.
 inline constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
 inline constexpr int64_t kMostCalls = 1 << 20;
 inline constexpr int64_t kMostElements = int64_t(1) << 48;
@@ -85,7 +85,7 @@ inline bool getCount(const JSONObject &object, StringLiteral key, bool required,
   return getCount(*value, result, path.field(key));
 }
 
-/// Which call of a module, or how many there are.
+/// The number of a call of a module, or the number of calls.
 inline bool getCalls(const JSONObject &object, StringLiteral key,
                      int64_t &result, Path path) {
   if (!getCount(object, key, /*required=*/true, result, path))
@@ -113,7 +113,7 @@ inline bool getHash(const JSONObject &object, StringLiteral key,
   return true;
 }
 
-/// Sizes; null where one differs from run to run.
+/// The sizes of a tensor; null for a dynamic one.
 inline bool getShape(const JSONValue &value, Shape &shape, Path path) {
   const JSONArray *sizes = value.getAsArray();
   if (!sizes)
@@ -131,8 +131,8 @@ inline bool getShape(const JSONValue &value, Shape &shape, Path path) {
   return true;
 }
 
-/// Reads each element of the array `key` of `object` by `readOne`. A missing
-/// array is an empty one unless it is `required`.
+/// Reads each element of the array `key` of `object` with `readOne`. A missing
+/// array counts as empty unless it is `required`.
 template <typename T, typename ReadOne>
 bool readList(const JSONObject &object, StringLiteral key, bool required,
               std::vector<T> &list, Path path, ReadOne readOne) {
@@ -152,9 +152,9 @@ bool readList(const JSONObject &object, StringLiteral key, bool required,
 /// Reads the object `producer` of a trace or a tree.
 bool readProducer(const JSONValue &value, Producer &producer, Path path);
 
-/// Reads the array `modules` of `object`. `found` gets what an error is about
-/// where its message does not say it. A trace knows every class; a tree that
-/// was made from names does not.
+/// Reads the array `modules` of `object`. With `classesKnown` (a trace) every
+/// module must have a class; trees reconstructed from names may lack them. On
+/// an error, `found` receives details that the message itself cannot hold.
 bool readTree(const JSONObject &object, bool classesKnown, ModuleTree &tree,
               Path path, std::string &found);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a user decides about tags: rules for kinds of nodes (a policy), and
-// single nodes (overrides). docs/formats/policy.md describes both files.
+// What a user decides about tags: rules for kinds of nodes (a policy) and
+// modules of single nodes (overrides). docs/formats/policy.md describes both
+// files.
 
 #ifndef HTP_HIERARCHY_POLICY_H
 #define HTP_HIERARCHY_POLICY_H
@@ -16,7 +17,7 @@
 
 namespace htp {
 
-/// One rule of a policy. Conditions that are not given always hold.
+/// One rule of a policy. Conditions that are left out always hold.
 struct PolicyRule {
   enum class Assign { Producer, Consumer, Ancestor, Module };
 
@@ -25,7 +26,7 @@ struct PolicyRule {
   std::string module;                ///< its tag is one of these modules
   std::vector<std::string> evidence; ///< its tag rests on one of these
   double below = 2.0;                ///< its tag's confidence is below this
-  int64_t priority = 0;              ///< the larger one wins
+  int64_t priority = 0;              ///< the highest one wins
   Assign assign = Assign::Ancestor;
   std::string target; ///< the module, for Assign::Module
 
@@ -36,13 +37,14 @@ struct PolicyRule {
 struct Policy {
   std::vector<PolicyRule> rules;
 
-  /// Fails on anything the format does not know, with its place in the file,
-  /// and where two rules contradict each other.
+  /// Fails, naming the place in the file, on anything that the format does not
+  /// define, and if two rules contradict each other.
   static llvm::Expected<Policy> parse(llvm::StringRef text);
   static llvm::Expected<Policy> load(llvm::StringRef path);
 };
 
-/// Node names and the modules that they get, in the order of the names.
+/// Modules that the user assigned to nodes: (node name, module), sorted by
+/// name.
 struct Overrides {
   std::vector<std::pair<std::string, std::string>> modules;
 

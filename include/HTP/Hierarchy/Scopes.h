@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Modules in the names and notes that PyTorch's exporters leave in a graph.
+// Recovers modules from the names and metadata that PyTorch's exporters leave
+// in a graph.
 //
 // The TorchScript-based exporter names a node "/a/b.0/c/MatMul_1" and its
 // values "/a/b.0/c/MatMul_1_output_0". Each part between slashes stands for a
@@ -41,8 +42,8 @@ std::optional<llvm::StringRef> scopeOf(llvm::StringRef name);
 /// component that is not a number.
 llvm::StringRef scopeComponent(llvm::StringRef path);
 
-/// Resolves scopes against a tree. What could be two modules is none. Nothing
-/// is indexed before the first scope: many models have none.
+/// Resolves scopes against a tree. An ambiguous scope resolves to nothing. The
+/// index is built on first use, as many models have no scopes.
 class ScopeResolver {
 public:
   explicit ScopeResolver(const ModuleTree &tree) : tree(tree) {}
@@ -50,19 +51,18 @@ public:
   /// The module of a scope.
   std::optional<ModuleCall> resolve(llvm::StringRef scope) const;
 
-  /// The module that a node's name tells. Optimizers append to the name of a
-  /// node that they fuse ("/a/b/MatMul/MatMulAddFusion"): where the last part
-  /// is not `opType`, one more part may be none of the scope.
+  /// The module that a node's name implies. Optimizers append to the name of a
+  /// node that they fuse ("/a/b/MatMul/MatMulAddFusion"): if the last part is
+  /// not `opType`, the part before it may not belong to the scope either.
   std::optional<ModuleCall> resolveNode(llvm::StringRef name,
                                         llvm::StringRef opType) const;
 
-  /// The module that a value's name tells.
+  /// The module that a value's name implies.
   std::optional<ModuleCall> resolveValue(llvm::StringRef name) const;
 
 private:
   const ModuleTree &tree;
-  /// Modules by the scope in which they run: through every module above that
-  /// runs itself.
+  /// Modules by their full scope: one part for each ancestor that runs itself.
   mutable llvm::StringMap<llvm::SmallVector<ModuleId, 1>> byScope;
   /// Modules by the last part of their scope.
   mutable llvm::StringMap<llvm::SmallVector<ModuleId, 1>> byComponent;
@@ -73,7 +73,7 @@ private:
   std::optional<ModuleId> search(llvm::StringRef scope) const;
 };
 
-/// The tree that scopes tell, helped by the names of parameters, which are
+/// Reconstructs a tree from scopes and from the names of parameters, which are
 /// paths. Classes stay unknown.
 ModuleTree treeFromScopes(llvm::ArrayRef<llvm::StringRef> scopes,
                           llvm::ArrayRef<llvm::StringRef> parameters);
@@ -82,24 +82,24 @@ ModuleTree treeFromScopes(llvm::ArrayRef<llvm::StringRef> scopes,
 // torch.export-based exporter
 //===----------------------------------------------------------------------===//
 
-/// The stack that the exporter notes on a node.
+/// The module stack that the exporter stores in a node's metadata.
 struct ExportScope {
   struct Frame {
     std::string path; ///< without the "@1" of a second call
     int64_t call = 0;
-    std::string qualified; ///< the class; empty where it is not noted
+    std::string qualified; ///< the class; empty if missing
   };
   std::vector<Frame> frames; ///< from the root down
   std::string value;         ///< the traced value
 };
 
-/// Reads `pkg.torch.onnx.name_scopes` and, where given,
-/// `pkg.torch.onnx.class_hierarchy`. Nothing where they are not what the
-/// exporter writes.
+/// Parses `pkg.torch.onnx.name_scopes` and, if not empty,
+/// `pkg.torch.onnx.class_hierarchy`. Returns nothing if they are not in the
+/// format of the exporter.
 std::optional<ExportScope> parseExportScope(llvm::StringRef nameScopes,
                                             llvm::StringRef classHierarchy);
 
-/// A list of strings as Python prints it.
+/// Parses a list of strings as Python prints it.
 std::optional<std::vector<std::string>> parsePythonList(llvm::StringRef text);
 
 /// A line of Python code.
@@ -112,11 +112,11 @@ struct SourceLine {
 /// `pkg.torch.onnx.stack_trace`.
 std::optional<SourceLine> lastSourceLine(llvm::StringRef stackTrace);
 
-/// Collects the tree that such notes tell.
+/// Reconstructs the module tree from such metadata.
 class ExportTreeBuilder {
 public:
   void add(const ExportScope &scope);
-  /// Gives parameters, named by their paths, to the modules that own them.
+  /// Adds parameters, given by path, to the modules that own them.
   void addParameters(llvm::ArrayRef<llvm::StringRef> names);
   bool empty() const { return modules.empty(); }
   ModuleTree build();

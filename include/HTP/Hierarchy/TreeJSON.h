@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The module tree as JSON: what a tagged file holds in its `htp.hierarchy`.
+// The module tree as JSON, the form in which a tagged file stores it
+// (`htp.hierarchy`).
 
 #ifndef HTP_HIERARCHY_TREEJSON_H
 #define HTP_HIERARCHY_TREEJSON_H
@@ -10,11 +11,11 @@
 
 namespace htp {
 
-/// Parses a text in one of our formats; what is nested deeper is an error. The
-/// text must outlive the document.
+/// Parses JSON in one of HTP's formats; nesting deeper than these allow is an
+/// error. The text must outlive the document.
 llvm::Expected<JSONDocument> parseJSON(llvm::StringRef text);
 
-/// The fields of a `producer`, as in trace.json, of those that are known.
+/// Writes the known fields of a `producer`, as in trace.json.
 void writeProducer(const Producer &producer, llvm::json::OStream &json);
 
 /// `{"version": 1, "modules": […], "producer": {…}}`, as in trace.json.

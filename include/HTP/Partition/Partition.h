@@ -1,42 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cuts the dataflow graph of a block into nested convex parts, one for each
-// group of a tree of groups: what stands between tagged ops and functions.
+// Cuts the dataflow graph of a block into nested convex parts, one or more for
+// each group of a tree of groups. Outlining uses it to turn tagged ops into
+// functions. Knows nothing of MLIR.
 
 #ifndef HTP_PARTITION_PARTITION_H
 #define HTP_PARTITION_PARTITION_H
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace htp {
 
-/// What an op may do when modules are cut out.
+/// How partitioning may treat an op.
 enum class OpRole : uint8_t {
   Op,       ///< belongs to its group
   Constant, ///< reads nothing: goes wherever all of its users are
-  Pinned,   ///< stays at the top: an initializer, a copy of one
-  Weight,   ///< stays at the top, and what reads it belongs to its module
+  Pinned,   ///< stays at the top level: an initializer or a copy of one
+  Weight, ///< stays at the top level, and ops that read it stay in their group
 };
 
-/// The dataflow between ops 0 .. n-1, numbered so that each comes after what it
-/// reads.
-class Dataflow {
+/// The dataflow between ops 0 .. n-1, numbered in topological order.
+class DataflowGraph {
 public:
-  explicit Dataflow(unsigned numOps)
+  explicit DataflowGraph(unsigned numOps)
       : roles(numOps, OpRole::Op), escaping(numOps, false) {}
 
   unsigned size() const { return roles.size(); }
 
-  /// `to` reads what `from` makes. Edges come sorted by `to`.
+  /// `to` reads a result of `from`. Edges must be added sorted by `to`.
   void addEdge(unsigned from, unsigned to);
-  void setRole(unsigned op, OpRole role) { roles[op] = role; }
-  /// The op's value leaves the block.
-  void setEscapes(unsigned op) { escaping[op] = true; }
-  /// Call once, after the last edge.
+  void setRole(unsigned op, OpRole role) {
+    assert(op < size() && "no such op");
+    roles[op] = role;
+  }
+  /// A result of the op is used outside of the block.
+  void setEscapes(unsigned op) {
+    assert(op < size() && "no such op");
+    escaping[op] = true;
+  }
+  /// Call once, after the last edge; builds the lists of users.
   void finish();
 
   llvm::ArrayRef<unsigned> producers(unsigned op) const {
@@ -45,13 +52,17 @@ public:
   llvm::ArrayRef<unsigned> users(unsigned op) const {
     return slice(userBegin, userList, op);
   }
-  OpRole role(unsigned op) const { return roles[op]; }
+  OpRole role(unsigned op) const {
+    assert(op < size() && "no such op");
+    return roles[op];
+  }
   bool escapes(unsigned op) const { return escaping[op]; }
 
 private:
   static llvm::ArrayRef<unsigned> slice(const std::vector<unsigned> &begin,
                                         const std::vector<unsigned> &list,
                                         unsigned i) {
+    assert(i + 1 < begin.size() && "no such op, or finish() was not called");
     return llvm::ArrayRef(list).slice(begin[i], begin[i + 1] - begin[i]);
   }
 
@@ -65,9 +76,11 @@ private:
 struct GroupTree {
   std::vector<unsigned> parent{0};
   std::vector<unsigned> depth{0};
-  std::vector<unsigned> kind{0}; ///< groups of one kind are alike: layers
+  /// Groups of equal kind are alike, such as layers.
+  std::vector<unsigned> kind{0};
 
   unsigned add(unsigned parentGroup, unsigned groupKind = 0) {
+    assert(parentGroup < size() && "parents are added before children");
     parent.push_back(parentGroup);
     depth.push_back(depth[parentGroup] + 1);
     kind.push_back(groupKind);
@@ -83,18 +96,23 @@ struct Part {
     unsigned index; ///< of an op or of a part
   };
   unsigned group = 0;
-  unsigned ordinal = 0;          ///< 1 for the second part of a split group
-  unsigned parent = 0;           ///< the part that it lies in
-  std::vector<unsigned> members; ///< all ops in it, sorted
-  std::vector<Item> items;       ///< its own ops and parts, in a valid order
+  /// 0 for the first part of a group, 1 for the second, …
+  unsigned ordinal = 0;
+  unsigned parent = 0; ///< the enclosing part
+  /// All ops in it, nested ones included, sorted.
+  std::vector<unsigned> members;
+  std::vector<Item> items; ///< its own ops and nested parts, in a valid order
 };
 
-/// A group that is not convex: its dataflow leaves it and comes back.
+/// A group that had to be split, as it is not convex: dataflow leaves it and
+/// comes back.
 struct Split {
   unsigned group;
   unsigned parts;
-  /// The way out and back, between the first two parts. `leaves` is missing
-  /// where no single path goes out and back, but two groups need each other.
+  /// Ops on a path that leaves the first part (`leaves`), runs outside
+  /// (`through`) and enters the second part (`returns`). `leaves` is empty if
+  /// there is no such path and the split was due to two groups that depend on
+  /// each other.
   std::optional<unsigned> leaves;
   unsigned through, returns;
 };
@@ -103,26 +121,27 @@ struct Partition {
   std::vector<Part> parts; ///< parents first; part 0 is the whole block
   std::vector<Split> splits;
   unsigned pulled = 0;  ///< ops that moved into a group (not constants)
-  unsigned hoisted = 0; ///< ops that moved out of one, as others need them too
+  unsigned hoisted = 0; ///< ops that moved out of one that others need too
 };
 
-/// Cuts `graph` into nested parts. `groupOf` says where each op belongs.
+/// Cuts `graph` into nested parts. `groupOf[op]` is the group of each op.
 ///
-/// Within a part, children are scheduled as units: a child whose inputs are all
-/// there is emitted as a whole. Four things happen on the way:
-/// - An op that needs nothing of its child, and that children of the same kind
-///   read as well, moves out: an attention mask that an exporter computes in
-///   the first layer, for all of them. An op that reads a weight stays.
-/// - A constant goes into a child if all of its users are there.
-/// - An op between two ops of a child (it reads from the child, and only the
-///   child reads it) is pulled into the child.
-/// - Where every unit waits for another, the dataflow leaves some child and
-///   comes back: it is split, after as many of its ops as can be emitted. For
-///   one child this gives the fewest convex parts: as many as the most often
-///   leaving path has stays.
-/// Parts of fewer than `minOps` ops (constants do not count) dissolve into the
-/// part around them. The cost is that of sorting the ops once a level.
-Partition partition(const Dataflow &graph, const GroupTree &groups,
+/// Within a part, nested groups are scheduled as units: one whose inputs are
+/// all available is emitted as a whole. Four things happen on the way:
+/// - An op that needs nothing from its group and is also read by groups of the
+///   same kind moves out: an attention mask that an exporter computes in the
+///   first layer for all of them. An op that reads a weight stays.
+/// - A constant moves into a group if all of its users are there.
+/// - An op between two ops of a group (it reads from the group, and only the
+///   group reads it) is pulled into the group.
+/// - If every unit waits for another, dataflow leaves some group and comes
+///   back. That group is split after as many of its ops as can be emitted. For
+///   a single group this yields the fewest convex parts, which is the largest
+///   number of times that any path enters it.
+/// Parts of fewer than `minOps` ops, constants not counted, dissolve into the
+/// enclosing part. Takes about as long as sorting the ops once per nesting
+/// level.
+Partition partition(const DataflowGraph &graph, const GroupTree &groups,
                     std::vector<unsigned> groupOf, unsigned minOps);
 
 } // namespace htp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes in the order in which users want them.
+// The pass pipelines that HTP offers, and their options.
 
 #ifndef HTP_PIPELINES_PIPELINES_H
 #define HTP_PIPELINES_PIPELINES_H
@@ -22,16 +22,16 @@ struct TagPipelineOptions
       llvm::cl::desc("The same model, tagged before an optimizer ran")};
   Option<bool> force{
       *this, "force",
-      llvm::cl::desc("Go on, with a warning, where the trace or the reference "
-                     "is of another model"),
+      llvm::cl::desc("Proceed, with a warning, even if the trace or the "
+                     "reference belongs to another model"),
       llvm::cl::init(false)};
   Option<std::string> explain{
       *this, "explain",
-      llvm::cl::desc("Say in remarks why this node, named by itself or by one "
-                     "of its values, gets the tag that it gets")};
+      llvm::cl::desc("Explain in remarks why this node (given by its name "
+                     "or by that of one of its values) gets its tag")};
   Option<std::string> numbers{
       *this, "numbers",
-      llvm::cl::desc("Numbers of the alignment to be changed for a study: "
+      llvm::cl::desc("Parameters of the alignment to change for an experiment: "
                      "name=value,… (docs/Alignment.md)")};
   Option<bool> torchNN{
       *this, "torch-nn",
@@ -41,11 +41,12 @@ struct TagPipelineOptions
                              llvm::cl::desc("Rules for conflicts, as JSON")};
   Option<std::string> overrides{
       *this, "overrides",
-      llvm::cl::desc("Nodes whose module is given: JSON, node name to module")};
+      llvm::cl::desc("Modules of single nodes, as JSON: node name to module")};
 };
 
-/// --htp-tag: attach the hierarchy, align, propagate, resolve, verify. What is
-/// not given is left out; with nothing given the model alone has to do.
+/// --htp-tag: attach the hierarchy, align, propagate, resolve, verify. Steps
+/// whose input is not given are left out; without any, only the model itself is
+/// used.
 void buildTagPipeline(mlir::OpPassManager &pm,
                       const TagPipelineOptions &options);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensor data in files beside a model.
+// Access to tensor data in files next to a model.
 //
-// The name of such a file comes from the model, and a model may come from
-// anyone: it must not make a tool read a file elsewhere. Files are looked up in
-// the model's folder only, mapped when someone asks for bytes, and never read
-// before that.
+// The file names come from the model, which may be untrusted: it must not be
+// able to make a tool read files elsewhere. So files are looked up only in the
+// model's folder. They are mapped when bytes are requested and not read before.
 
 #ifndef HTP_SUPPORT_EXTERNALDATA_H
 #define HTP_SUPPORT_EXTERNALDATA_H
@@ -24,38 +23,39 @@
 
 namespace htp {
 
-/// Which bytes of which file a tensor is made of.
+/// The bytes of a file that hold a tensor.
 struct ExternalRange {
   std::string location;
   uint64_t offset = 0;
-  /// Without it the data has the size that the tensor's type needs.
+  /// If missing, the data has the size that the tensor's type needs.
   std::optional<uint64_t> length;
 
-  /// From the values of the keys `location`, `offset` and `length` of ONNX,
-  /// empty where absent.
+  /// From the values of ONNX's keys `location`, `offset` and `length`, empty if
+  /// absent.
   static llvm::Expected<ExternalRange> parse(llvm::StringRef location,
                                              llvm::StringRef offset,
                                              llvm::StringRef length);
 };
 
-/// The data files of one model. Can be used from several threads. Errors name
-/// the data file; the caller adds the tensor.
+/// The data files of one model. Thread-safe. Errors name the data file; the
+/// caller adds the tensor.
 class ExternalData {
 public:
-  /// `folder` is the model's; empty means the current one. Where `model` is
-  /// itself a link, data files may be links into the folder that it leads to:
-  /// so caches lay files out that several revisions of a model share. Whoever
-  /// could put the model there could put the data there, too.
+  /// `folder` is the model's; empty means the current one. If `model` is itself
+  /// a symbolic link, data files may be links into the folder it points to,
+  /// which is how download caches share files between revisions of a model.
+  /// That is safe: whoever put the model there could have put the data there,
+  /// too.
   explicit ExternalData(llvm::StringRef folder, llvm::StringRef model = {});
 
   llvm::StringRef folder() const { return directory; }
 
-  /// The real path of a data file. Fails where the location is absolute, leaves
-  /// the folders by `..` or through a symbolic link, or is not a regular file.
+  /// The real path of a data file. Fails if the location is absolute, leaves
+  /// the folder through `..` or a symbolic link, or is not a regular file.
   llvm::Expected<std::string> resolve(llvm::StringRef location);
 
-  /// Checks that the file has the range and that the range has `size` bytes,
-  /// where the size is known. Does not open the file.
+  /// Checks that the range lies within the file and that it has `size` bytes,
+  /// if given. Does not open the file.
   llvm::Error check(const ExternalRange &range, std::optional<uint64_t> size);
 
   /// The bytes; they live as long as this object.
@@ -72,7 +72,7 @@ private:
 
   std::string directory;
   std::string realDirectory;
-  std::string modelDirectory; ///< where the model really is, if elsewhere
+  std::string modelDirectory; ///< the target's folder if the model is a link
   std::mutex mutex;
   llvm::StringMap<File> files;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A file mapped into memory that can be found again by address, so that whoever
-// writes its bytes elsewhere can leave the copying to the kernel.
+// A file mapped into memory. The mapping of an address can be looked up, so
+// that code which writes mapped bytes to another file can let the kernel copy
+// them.
 
 #ifndef HTP_SUPPORT_FILEMAPPING_H
 #define HTP_SUPPORT_FILEMAPPING_H
@@ -26,12 +27,12 @@ public:
 
   llvm::StringRef bytes() const { return contents; }
 
-  /// Where in a file some bytes of memory come from.
+  /// The place in a file that bytes in memory were mapped from.
   struct Origin {
     int fd;
     uint64_t offset;
   };
-  /// The mapped file that all of `bytes` lie in, if they lie in one.
+  /// Where `bytes` were mapped from, if they all lie in one mapping.
   static std::optional<Origin> find(llvm::StringRef bytes);
 
 private:
@@ -41,9 +42,9 @@ private:
   llvm::StringRef contents;
 };
 
-/// From now on the process ends with a message, and without what it was
-/// writing, where a file becomes shorter while it is read through a mapping:
-/// there is no other way to go on than to crash. For `main`.
+/// Installs a handler for mapped files that are truncated by another process
+/// while they are being read: instead of crashing (SIGBUS), the process removes
+/// its unfinished outputs and exits with a message. To be called from `main`.
 void endWhereFilesShrink();
 
 } // namespace htp

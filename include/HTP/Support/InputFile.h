@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Files that a user names, read as a whole: a path may lead to a folder, to a
-// device that never ends, or to a pipe that somebody else fills.
+// Reads a file that the user named, as a whole. The path may turn out to be a
+// folder, an endless device, or a pipe.
 
 #ifndef HTP_SUPPORT_INPUTFILE_H
 #define HTP_SUPPORT_INPUTFILE_H
@@ -14,12 +14,13 @@
 
 namespace htp {
 
-/// What a pipe may give. A regular file is mapped, and may be of any size.
+/// The most that is read from a pipe. A regular file is mapped and may have any
+/// size.
 constexpr uint64_t kMostFromPipe = uint64_t(2) << 30;
 
-/// The contents of the file at `path`; `-` is standard input. Where a reader
-/// looks for a null byte after the end, it asks for one that is `terminated`.
-/// The error says what is wrong, and does not name the file.
+/// The contents of the file at `path`; `-` is standard input. A parser that
+/// relies on a null byte after the end must ask for a `terminated` buffer.
+/// Errors do not name the file; the caller adds that.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openInput(llvm::StringRef path, bool terminated = true);
 

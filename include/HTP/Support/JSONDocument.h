@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// JSON texts that are large: a trace of a million ops, the graph in an archive
-// of PyTorch, the tree of a tagged model.
+// A JSON parser for large texts: a trace of a million ops, the graph in a
+// PyTorch archive, the tree of a tagged model.
 //
-// llvm::json::Object is a hash table of 64 buckets from its first key on, and
-// llvm::json::Array copies all that is in it each time it grows. A trace of
-// 100,000 ops took 8 s and 2 GB that way. Here values are views of the text,
-// and children lie side by side in one arena. Numbers and strings with escapes
-// are still read by LLVM, and so are texts that are not JSON, for its error.
+// llvm::json needs too much time and memory for them: 8 s and 2 GB for a trace
+// of 100,000 ops, as each Object is a hash table of at least 64 buckets and
+// each Array copies its elements whenever it grows. Here, values are views of
+// the text, and children are stored contiguously in an arena. LLVM still parses
+// numbers, strings with escapes, and malformed texts (for its error message).
 
 #ifndef HTP_SUPPORT_JSONDOCUMENT_H
 #define HTP_SUPPORT_JSONDOCUMENT_H
@@ -16,13 +16,15 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/JSON.h"
 
+#include <cassert>
+
 namespace htp {
 
 class JSONObject;
 class JSONValue;
 struct JSONMember;
 
-/// The elements of an array. They belong to the document.
+/// The elements of an array, owned by the document.
 class JSONArray {
 public:
   JSONArray() : JSONArray(nullptr, 0) {}
@@ -39,8 +41,8 @@ private:
   size_t count;
 };
 
-/// The members of an object: few in the order of the text, many sorted by key.
-/// Of a key that is there twice the last one counts, as in llvm::json.
+/// The members of an object: in textual order if there are few, otherwise
+/// sorted by key. If a key occurs twice, the last one counts, as in llvm::json.
 class JSONObject {
 public:
   JSONObject(const JSONMember *members, size_t count)
@@ -62,7 +64,7 @@ private:
   size_t count;
 };
 
-/// A view of a value. The questions are those of llvm::json::Value.
+/// A view of a value, with the accessors of llvm::json::Value.
 class JSONValue {
 public:
   enum class Kind : uint8_t { Null, Boolean, Number, String, Array, Object };
@@ -86,7 +88,7 @@ public:
     return type == Kind::Object ? &object : nullptr;
   }
 
-  /// A copy that needs no document.
+  /// A copy that does not depend on the document.
   llvm::json::Value copy() const;
 
 private:
@@ -95,28 +97,29 @@ private:
   Kind type;
   union {
     bool flag;
-    llvm::StringRef text; ///< of a number, or a string without its escapes
+    llvm::StringRef text; ///< a number, or a string with escapes decoded
     JSONArray array;
     JSONObject object;
   };
 };
 
 struct JSONMember {
-  llvm::StringRef first; ///< as in llvm::json::Object
+  llvm::StringRef first; ///< the key; named as in llvm::json::Object
   JSONValue second;
 };
 
 const JSONValue *JSONArray::end() const { return elements + count; }
 const JSONValue &JSONArray::operator[](size_t index) const {
+  assert(index < count && "no such element");
   return elements[index];
 }
 const JSONMember *JSONObject::end() const { return members + count; }
 
-/// A parsed text, which must outlive it.
+/// A parsed text. The text must outlive the document.
 class JSONDocument {
 public:
-  /// The parser is recursive: what is nested deeper than `maxNesting` is an
-  /// error, not a crash.
+  /// Nesting deeper than `maxNesting` is an error: the parser is recursive, and
+  /// would overflow the stack.
   static llvm::Expected<JSONDocument> parse(llvm::StringRef text,
                                             unsigned maxNesting);
 

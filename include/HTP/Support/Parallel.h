@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Work on a second thread. Attributes are made by one of them only: MLIR's
-// tables for several threads cost more than two threads gain.
+// Runs work on a second thread. Only one of the two may create attributes: the
+// locking of a multithreaded MLIRContext would cost more than the second thread
+// gains.
 
 #ifndef HTP_SUPPORT_PARALLEL_H
 #define HTP_SUPPORT_PARALLEL_H
@@ -10,9 +11,10 @@
 
 namespace htp {
 
-/// Runs two tasks at the same time, or one after the other where
-/// llvm::parallel::strategy allows one thread only. Attributes, diagnostics and
-/// analyses belong into the second task, which stays on this thread.
+/// Runs two tasks concurrently, or one after the other if
+/// llvm::parallel::strategy allows only one thread. Anything that creates
+/// attributes, emits diagnostics or queries analyses belongs in `here`, which
+/// runs on the calling thread.
 inline void together(llvm::function_ref<void()> elsewhere,
                      llvm::function_ref<void()> here) {
   llvm::parallel::TaskGroup group;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a pass gets at the bytes of a tensor attribute of a dialect that it does
-// not know.
+// A dialect interface through which passes read the bytes of tensor attributes
+// of dialects that they do not know.
 
 #ifndef HTP_SUPPORT_TENSORBYTES_H
 #define HTP_SUPPORT_TENSORBYTES_H
@@ -13,14 +13,14 @@
 
 namespace htp {
 
-/// Implemented by dialects with attributes that stand for data elsewhere.
+/// Implemented by dialects whose attributes refer to data stored elsewhere.
 class TensorBytesInterface
     : public mlir::DialectInterface::Base<TensorBytesInterface> {
 public:
   explicit TensorBytesInterface(mlir::Dialect *dialect) : Base(dialect) {}
 
-  /// The bytes, row-major, alive as long as the context; nothing where the
-  /// attribute is no tensor or its data cannot be had.
+  /// The bytes, row-major, valid as long as the context; nothing if the
+  /// attribute is not a tensor or its data is unavailable.
   virtual std::optional<llvm::ArrayRef<char>>
   getBytes(mlir::Attribute tensor) const = 0;
 };

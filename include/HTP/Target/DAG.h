@@ -11,7 +11,7 @@
 namespace htp {
 
 struct DAGOptions {
-  /// Also the modules that torch.nn defines; tags then have their classes.
+  /// Include modules that torch.nn defines; tags then contain their classes.
   bool torchNN = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What modules cost: parameters, bytes, activations, multiply-adds, and how
-// sure their tags are. docs/Viewing.md says what each figure means.
+// Figures per module: parameters, bytes, activations, multiply-adds, and the
+// confidence of tags. docs/Viewing.md defines each figure.
 
 #ifndef HTP_TARGET_FIGURES_H
 #define HTP_TARGET_FIGURES_H
@@ -16,14 +16,14 @@
 
 namespace htp {
 
-/// What is known of one operation.
+/// The known costs of one operation; empty if unknown.
 struct NodeCosts {
   std::optional<int64_t> multiplyAdds;
-  std::optional<int64_t> activationBytes; ///< of the values that it makes
+  std::optional<int64_t> activationBytes; ///< of its results
 };
 
-/// A few numbers by name, in the order of the first of each. The names live as
-/// long as the figures that they are of.
+/// A few numbers by name, in order of first use. The names live as long as the
+/// Figures that own them.
 class NamedCounts {
 public:
   int64_t &operator[](llvm::StringRef name) {
@@ -40,39 +40,40 @@ private:
   llvm::SmallVector<std::pair<llvm::StringRef, int64_t>, 1> all;
 };
 
-/// A module alone, and (total) with all modules below it. What several of them
-/// share counts once. Sums are over what is known; `unknown` says how many
-/// nodes below are not in them.
+/// The costs of a module without and (total) with its submodules. Shared
+/// parameters count once. Sums cover what is known; `unknown` counts the nodes
+/// that are missing from them.
 struct ModuleCosts {
   using Counts = NamedCounts;
 
-  int64_t parameters = 0; ///< elements as PyTorch has them, without buffers
+  int64_t parameters = 0; ///< number of elements in PyTorch, buffers excluded
   int64_t totalParameters = 0;
   Counts weightBytes; ///< by element type, as the file stores them
   Counts totalWeightBytes;
   int64_t activationBytes = 0, totalActivationBytes = 0;
   int64_t multiplyAdds = 0, totalMultiplyAdds = 0;
   Counts unknown;
-  std::optional<double> confidence, lowestConfidence; ///< of those below, too
-  int64_t unsure = 0;                                 ///< of these, below 0.9
+  std::optional<double> confidence, lowestConfidence; ///< submodules included
+  /// Nodes with confidence below 0.9.
+  int64_t unsure = 0;
   Counts evidence;
 };
 
-/// The costs of all modules, and of all nodes that are no constants.
+/// The costs of all modules, and of all nodes except constants.
 class Figures {
 public:
   explicit Figures(const TaggedGraph &graph);
 
-  /// The fields "costs" and "kind" of a module's object; what is 0, empty or
-  /// not known is left out where the whole is not asked for.
+  /// Writes the fields "costs" and "kind" of a module's object. Without
+  /// `whole`, values that are 0, empty or unknown are left out.
   void writeModule(ModuleId id, bool whole, llvm::json::OStream &json) const;
 
   std::vector<ModuleCosts> modules;
-  /// Of modules: the same for those of equal class, operations, parameters and
-  /// parts.
+  /// By module: modules with equal class, operations, parameters and submodules
+  /// have the same number.
   std::vector<unsigned> kinds;
-  std::vector<NodeCosts> nodes; ///< by their number in the graph
-  /// What is not in the sums, and why.
+  std::vector<NodeCosts> nodes; ///< by NodeId
+  /// What the sums do not cover, and why.
   std::vector<std::string> notes;
 
 private:
@@ -80,11 +81,11 @@ private:
   llvm::StringMap<char> names; ///< of element types
 };
 
-/// Of the values that a node makes, such as f32[1,16,128].
+/// The types of a node's results, such as f32[1,16,128].
 std::vector<std::string> typesOf(const TaggedGraph &graph,
                                  const TaggedGraph::Node &node);
 
-/// Writes them all. Format: docs/formats/op-figures.md.
+/// Writes all figures as JSON. Format: docs/formats/op-figures.md.
 llvm::LogicalResult writeFigures(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace htp

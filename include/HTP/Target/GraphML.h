@@ -10,7 +10,7 @@
 
 namespace htp {
 
-/// Writes one nested graph for every module, with its operations.
+/// Writes one nested graph per module, with its operations.
 llvm::LogicalResult writeGraphML(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace htp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the outputs say about the tags as a whole.
+// Statistics about a model's tags, as the output files report them.
 
 #ifndef HTP_TARGET_GRAPHSTATISTICS_H
 #define HTP_TARGET_GRAPHSTATISTICS_H
@@ -11,9 +11,9 @@
 
 namespace htp {
 
-/// Counted on a tagged model, not reported by the passes that tagged it.
+/// Counted on the tagged model, independently of the passes that tagged it.
 struct GraphStatistics {
-  /// Answers that rest on one kind of evidence.
+  /// Tags with one kind of evidence.
   struct Evidence {
     size_t nodes = 0;
     double confidence = 0; ///< mean
@@ -26,21 +26,23 @@ struct GraphStatistics {
   size_t initializers = 0;
   size_t tagged = 0;
   size_t placed = 0;    ///< tagged with a module below the root
-  size_t shared = 0;    ///< used by several modules, which it lists
-  size_t contested = 0; ///< evidence spoke for other modules, too
-  /// Whose own names place them in another layer than their tags.
+  size_t shared = 0;    ///< used by several modules, which its tag lists
+  size_t contested = 0; ///< there was evidence for other modules, too
+  /// Nodes whose names place them in another layer than their tags do.
   size_t contaminated = 0;
   double confidence = 0; ///< mean of all tagged nodes
-  size_t functions = 0;  ///< that are called
-  size_t calls = 0;      ///< of those
-  /// Strongest first, then what is unknown here by name.
+  size_t functions = 0;  ///< called ones only
+  size_t calls = 0;      ///< of these functions
+  /// Strongest kind first, then unknown kinds by name.
   llvm::MapVector<llvm::StringRef, Evidence> evidence;
-  /// Nodes without constants, for each module: its own, and with all below.
+  /// Number of nodes, constants excluded, of each module without and with its
+  /// submodules.
   std::vector<size_t> own, total;
 
-  /// 1 for a model without nodes: nothing lacks a tag.
+  /// The share of nodes with a tag; 1 for a model without nodes.
   double coverage() const { return nodes ? double(tagged) / nodes : 1.0; }
-  /// 1 for a model that is a single module, where nothing can be placed.
+  /// The share of nodes below the root; 1 for a model of a single module, where
+  /// no node can be.
   double placedShare() const {
     return nodes && total.size() > 1 ? double(placed) / nodes : 1.0;
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An outlined model as a folder that IREE compiles file by file: a layer once,
-// however often the model calls it, and again only when its body changes.
+// Writes an outlined model as a folder that IREE compiles file by file: each
+// distinct layer only once, and again only if its body changes.
 //
 //   LAYER.mlir    one for each layer: its body in the torch-onnx form that
 //                 IREE's own importer writes (`torch.operator "onnx.MatMul"`)
-//   main.mlir     everything outside of the layers, which it imports
-//                 (`util.func private @LAYER.LAYER$async`) and IREE's runtime
-//                 links. It knows weights as buffers alone, so it does not
-//                 change with them; `set_weights` takes all of them once
+//   main.mlir     everything outside of the layers. It declares them
+//                 (`util.func private @LAYER.LAYER$async`), and IREE's runtime
+//                 links them. Weights are passed in as buffers (`set_weights`,
+//                 called once), so this file does not depend on their values
 //   weights.bin   the weights, raw
-//   model.json    what there is: docs/formats/iree.md
+//   model.json    the index: docs/formats/iree.md
 //
 // Locations are those of the model, with module scopes and lines of Python.
 
@@ -22,8 +22,8 @@
 
 namespace htp {
 
-/// Opens a file of the folder by its name; null where it cannot, which it has
-/// then reported.
+/// Opens a file of the folder by name. Reports its own errors and then returns
+/// null.
 using OpenInFolder = llvm::function_ref<llvm::raw_ostream *(llvm::StringRef)>;
 
 /// Writes the folder. The module stays as it is.

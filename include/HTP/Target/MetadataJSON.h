@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What all JSON about a tagged model tells in the same words: modules,
-// statistics, who uses a weight. Format: docs/formats/op-metadata.md.
+// Writes the parts that all JSON outputs about a tagged model have in common:
+// modules, statistics, users of weights. Format: docs/formats/op-metadata.md.
 
 #ifndef HTP_TARGET_METADATAJSON_H
 #define HTP_TARGET_METADATAJSON_H
@@ -14,42 +14,44 @@
 
 namespace htp {
 
-/// The shortest decimal that reads back as the same number: 0.97, where
-/// llvm::json writes 0.96999999999999997.
+/// Writes the shortest decimal that reads back as the same number: 0.97, where
+/// llvm::json would write 0.96999999999999997.
 void writeNumber(double value, llvm::json::OStream &json);
 
-/// The fields of a module but its parameters.
+/// Writes the fields of a module except its parameters.
 void writeModule(const TaggedGraph &graph, const GraphStatistics &statistics,
                  ModuleId id, llvm::json::OStream &json);
 
-/// One of these, as an object.
+/// Writes a parameter as an object.
 void writeParameter(const Parameter &parameter, llvm::json::OStream &json);
 
-/// The fields of the statistics, with how well a trace or a reference fits.
+/// Writes the fields of the statistics, including how well a trace or a
+/// reference fits.
 void writeStatistics(const TaggedGraph &graph,
                      const GraphStatistics &statistics,
                      llvm::json::OStream &json);
 
-/// The line of Python code: what tagging found out, else the exporter's note.
+/// The line of Python code that `op` came from: as found by tagging, or else
+/// from the exporter's metadata.
 std::optional<SourceLine> sourceOf(mlir::Operation *op);
 
-/// All modules that use an initializer, by the tags of what reads it; where
-/// those are not known, what the passes found possible.
+/// All modules that use an initializer, according to the tags of its readers;
+/// if these have none, the candidates that the passes recorded.
 std::vector<ModuleId> usersOf(const TaggedGraph &graph,
                               TaggedGraph::ValueRef ref);
 
-/// The module that declares the parameter which an initializer is.
+/// The module that declares the parameter held by an initializer.
 std::optional<ModuleId> ownerOf(const TaggedGraph &graph,
                                 TaggedGraph::ValueRef ref);
 
-/// Tags below this are worth a look.
+/// Tags with a lower confidence are worth a look.
 inline constexpr double kSure = 0.9;
 
-/// Whether other evidence spoke for other modules; that others read what it
-/// makes is none.
+/// Whether there was evidence for other modules. That other modules read the
+/// node's results does not count.
 bool isContested(TagAttr tag);
 
-/// Whether a node is worth a look: its tag is missing, not sure or contested.
+/// Whether a node is worth a look: its tag is missing, unsure or contested.
 bool isUnsure(const TaggedGraph::Node &node);
 
 } // namespace htp

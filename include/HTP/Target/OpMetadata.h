@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything that is known about every operation and initializer, as JSON: the
-// sidecar of a tagged model. Format: docs/formats/op-metadata.md.
+// Writes the sidecar of a tagged model: all that is known about every operation
+// and initializer, as JSON. Format: docs/formats/op-metadata.md.
 
 #ifndef HTP_TARGET_OPMETADATA_H
 #define HTP_TARGET_OPMETADATA_H
@@ -11,12 +11,11 @@
 
 namespace htp {
 
-/// What is written: all, or what is known of modules and the model as a whole,
-/// alone or with what modules cost.
+/// What is written: everything; only modules and the model as a whole; or these
+/// with their costs (Figures.h).
 enum class OpMetadataParts { All, Modules, Figures };
 
-/// Writes the module tree, statistics, operations and initializers, one after
-/// the other as a stream.
+/// Streams the module tree, statistics, operations and initializers.
 llvm::LogicalResult
 writeOpMetadata(mlir::ModuleOp module, llvm::raw_ostream &os,
                 OpMetadataParts parts = OpMetadataParts::All);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The page of `htp view`: one HTML file that holds a model's modules, figures
-// and graph, and works without a network. The page itself is built from viewer/
-// (TypeScript); here the document that it shows is put into it.
+// The page of `htp view`: one HTML file with a model's modules, figures and
+// graph, which works offline. The page itself is built from viewer/
+// (TypeScript); this embeds the document that it shows.
 
 #ifndef HTP_TARGET_PAGE_H
 #define HTP_TARGET_PAGE_H
@@ -12,7 +12,7 @@
 
 namespace htp {
 
-/// Writes the page. `file` is the name that the page gives the model.
+/// Writes the page. `file` is the model's name on the page.
 llvm::LogicalResult writePage(mlir::ModuleOp module, llvm::StringRef file,
                               llvm::raw_ostream &os);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The tags of a model at a glance, for a terminal.
+// A summary of a model's tags for a terminal.
 
 #ifndef HTP_TARGET_SUMMARY_H
 #define HTP_TARGET_SUMMARY_H
@@ -10,8 +10,8 @@
 
 namespace htp {
 
-/// Writes tables of the modules, coverage, evidence and confidence, in colour
-/// where `os` is a terminal that has them.
+/// Writes tables of modules, coverage, evidence and confidence, in colour if
+/// `os` is a terminal that supports it.
 llvm::LogicalResult writeSummary(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace htp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A model as people and graph tools want to see it: operations under stable
-// names, each with its module, and the edges between them.
+// The view of a tagged model on which all side outputs are based: operations
+// with stable, unique names and their modules, and the edges between them.
 
 #ifndef HTP_TARGET_TAGGEDGRAPH_H
 #define HTP_TARGET_TAGGEDGRAPH_H
@@ -21,32 +21,32 @@
 
 namespace htp {
 
-/// `text` as it is where it is UTF-8, else with every byte that is not written
-/// as `\xNN`: a reader sees what was there, and two names stay two.
+/// `text` with every byte that is not valid UTF-8 written as `\xNN`, so that
+/// different names stay different.
 std::string validUTF8(llvm::StringRef text);
 
-/// The view of a model that all side outputs share. It refers to the module and
-/// must not outlive it.
+/// A flattened view of a model. It refers to the module and must not outlive
+/// it.
 ///
-/// A call of a function that the module defines (an outlined model) is no
-/// operation but a module: the function's operations appear once for each call,
-/// named `<call>/<operation>`, in the module that the call belongs to.
+/// A call of a function that the module defines (in an outlined model) does not
+/// count as an operation. Instead, the function's operations appear once per
+/// call, named `<call>/<operation>`, in the module that the call stands for.
 ///
-/// Every operation has a name of its own: its `onnx_node_name`; where that is
-/// missing, its type (or, where an earlier operation has the same, the name),
-/// `#`, and its place in the order of the file, operations in the bodies of
-/// If, Loop and Scan included.
+/// Every operation has a unique name: its `onnx_node_name` or, if that is
+/// missing, its type. A missing or repeated name is followed by `#` and the
+/// position in the file, counting operations in the bodies of If, Loop and
+/// Scan.
 class TaggedGraph {
 public:
   using NodeId = unsigned;
 
-  /// One copy of a function's body: the main graph, or what a call stands for.
+  /// One instance of a function's body: the main graph, or one for each call.
   struct Frame {
     mlir::Operation *function = nullptr;
-    /// The call that made it; null for a graph that nobody calls.
+    /// The call that made it; null for an entry function.
     mlir::Operation *call = nullptr;
-    unsigned caller = 0;   ///< the frame of the call
-    llvm::StringRef name;  ///< of the call; empty for a main graph
+    unsigned caller = 0;   ///< the frame that contains the call
+    llvm::StringRef name;  ///< of the call; empty for an entry function
     llvm::StringRef path;  ///< of the module that the call stands for
     bool relative = false; ///< tags in the body are relative to that module
     llvm::DenseMap<mlir::Operation *, NodeId> nodes;
@@ -58,9 +58,10 @@ public:
     mlir::Operation *op = nullptr;
     llvm::StringRef name;
     unsigned frame = 0;
-    ModuleId module = 0;   ///< where `tag` is set
-    TagAttr tag;           ///< its own, or of the nearest call; may be null
-    bool constant = false; ///< an onnx.Constant: no node of a module's DAG
+    ModuleId module = 0; ///< valid if `tag` is set
+    /// Its own, or that of the nearest call; may be null.
+    TagAttr tag;
+    bool constant = false; ///< an onnx.Constant: not part of a module's DAG
   };
 
   /// A value in one frame.
@@ -69,8 +70,7 @@ public:
     unsigned frame;
   };
 
-  /// Fails with a diagnostic where the module has no tree, or a function that
-  /// calls itself.
+  /// Fails with a diagnostic if the module has no tree or a recursive function.
   static mlir::FailureOr<std::unique_ptr<TaggedGraph>>
   create(mlir::ModuleOp module);
 
@@ -79,29 +79,29 @@ public:
   const TagNames &tags() const { return names; }
   llvm::ArrayRef<Node> nodes() const { return allNodes; }
   llvm::ArrayRef<Frame> frames() const { return allFrames; }
-  /// Initializers: constants that are not nodes of the file.
+  /// Initializers: constants that the file stores outside of its nodes.
   llvm::ArrayRef<ValueRef> initializers() const { return allInitializers; }
 
-  /// The path of the module that a tag in a frame means. In the body of an
-  /// outlined function, which several modules may share, paths are relative to
-  /// the module, or start at the root with a "/".
+  /// The absolute path that `path` stands for in the body of a frame. Outlined
+  /// functions may be shared, so paths in them are relative to the module of
+  /// the call, or start at the root with a "/".
   std::string scope(llvm::StringRef path, unsigned frame) const;
-  /// The module at a scope: the nearest one where the tree lacks it.
+  /// The module at `scope`, or its nearest ancestor if the tree lacks it.
   ModuleId module(llvm::StringRef scope) const {
     return modules.nearest(scope);
   }
 
-  /// Where a value comes from, through calls and into them.
+  /// The origin of a value, followed out of and into calls.
   ValueRef resolve(ValueRef ref) const;
-  /// The operation that makes a value; nothing for inputs, initializers and
-  /// missing values.
+  /// The operation that produces a value; nothing for inputs, initializers and
+  /// absent values.
   std::optional<NodeId> producer(ValueRef ref) const;
-  /// The value's name in the file, after the name of the call whose body it
-  /// lies in; empty for a missing value.
+  /// The value's name in the file, prefixed with the name of the call whose
+  /// body it is in; empty for an absent value.
   std::string valueName(ValueRef ref) const;
 
-  /// Calls `edge(from, to)` for every edge between operations that are no
-  /// constants, in the order of `to` and its inputs, each pair once.
+  /// Calls `edge(from, to)` for every pair of connected operations, constants
+  /// excluded, in the order of `to` and its inputs.
   void forEachEdge(llvm::function_ref<void(NodeId, NodeId)> edge) const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is known about the run of a PyTorch model: trace.json in memory. The
-// format is described in docs/formats/trace.md.
+// A recorded run of a PyTorch model: trace.json in memory. Format:
+// docs/formats/trace.md.
 
 #ifndef HTP_TRACE_TRACE_H
 #define HTP_TRACE_TRACE_H
@@ -19,7 +19,7 @@ namespace htp {
 /// A value's number, unique within a trace.
 using TraceValueId = int64_t;
 
-/// A value where it is made: an input of the model or of a block, or an op's
+/// The definition of a value: an input of the model or of a block, or an op's
 /// output.
 struct TraceValue {
   TraceValueId value = 0;
@@ -28,12 +28,12 @@ struct TraceValue {
   std::string dtype;          ///< may be empty
 };
 
-/// What an op reads.
+/// An argument of an op.
 struct TraceArgument {
   enum class Kind { Value, Parameter, Constant, List };
   Kind kind = Kind::Constant;
   TraceValueId value = 0;               ///< Kind::Value
-  std::string parameter;                ///< Kind::Parameter: its full path
+  std::string parameter;                ///< Kind::Parameter: full path
   llvm::json::Value constant = nullptr; ///< Kind::Constant: a scalar or null
   std::vector<TraceArgument> list;      ///< Kind::List
 };
@@ -44,7 +44,7 @@ struct TraceBlock;
 struct TraceOp {
   std::string kind;    ///< "aten::linear", "prim::If"
   ModuleId module = 0; ///< whose forward() ran it
-  int64_t call = 0;    ///< the how manieth call of that module
+  int64_t call = 0;    ///< the number of that call of the module, from 0
   std::vector<TraceArgument> inputs;
   std::vector<TraceValue> outputs;
   std::string file; ///< Python source, where known
@@ -61,7 +61,7 @@ struct TraceBlock {
 
 /// A trace.
 struct Trace {
-  ModuleTree tree; ///< and who wrote the trace
+  ModuleTree tree; ///< includes the producer of the trace
   std::vector<TraceValue> inputs;
   std::vector<TraceArgument> outputs;
   std::vector<TraceOp> ops;
@@ -70,8 +70,8 @@ struct Trace {
   static llvm::Expected<Trace> parse(llvm::StringRef json);
 };
 
-/// Whether an op only hands its operands on to its bodies, which name them
-/// themselves (torch.cond): it does not read them.
+/// Whether an op does not read its operands itself: blocks without inputs
+/// (torch.cond) refer to outer values directly.
 inline bool onlyHandsOn(const TraceOp &op) {
   return !op.blocks.empty() &&
          llvm::all_of(op.blocks, [](const TraceBlock &block) {
@@ -88,20 +88,20 @@ void forEachArgument(llvm::ArrayRef<TraceArgument> arguments,
 void forEachOp(llvm::ArrayRef<TraceOp> ops,
                llvm::function_ref<void(const TraceOp &)> visit);
 
-/// Reads a trace from a file: trace.json, or an archive of PyTorch (.pt, .pt2),
-/// on which htp-trace is then run. It is looked for beside the running program
-/// and on PATH. A file is read once per process: passes that name the same file
-/// share one trace.
+/// Reads a trace from a file: trace.json, or a PyTorch archive (.pt, .pt2),
+/// which is converted by running htp-trace. That program is searched next to
+/// the running one and on PATH. Each file is read once per process: passes that
+/// name the same file share one trace.
 llvm::Expected<std::shared_ptr<const Trace>> loadTrace(llvm::StringRef file);
 
-/// Reads a trace and makes a program of it (TraceProgram.h) in the background,
-/// while a program does something else; loadTrace then waits for the rest.
-/// Nothing happens where llvm::parallel::strategy allows one thread only.
+/// Starts to read a trace and to build its TraceProgram in the background;
+/// loadTrace then waits for it to finish. Does nothing if
+/// llvm::parallel::strategy allows only one thread.
 class TracePrefetch {
 public:
   explicit TracePrefetch(llvm::StringRef file);
   TracePrefetch(TracePrefetch &&) = default;
-  /// Waits: no thread outlives whoever began it.
+  /// Waits for the background thread.
   ~TracePrefetch();
 
 private:

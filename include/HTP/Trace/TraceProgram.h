@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A trace as a program to align a graph with.
+// Converts a trace into the form that the alignment takes.
 
 #ifndef HTP_TRACE_TRACEPROGRAM_H
 #define HTP_TRACE_TRACEPROGRAM_H
@@ -12,9 +12,9 @@
 
 namespace htp {
 
-/// The traced ops as steps, bodies of control flow included. A step's module
-/// is the ModuleId in the trace's tree. Holds the strings that the program
-/// refers to; the trace must outlive it.
+/// The traced ops as steps, including those in bodies of control flow. A step's
+/// module is the ModuleId in the trace's tree. Owns the strings that the
+/// program refers to; the trace must outlive it.
 struct TraceProgram {
   explicit TraceProgram(const Trace &trace);
 
@@ -25,8 +25,8 @@ private:
   std::deque<std::string> strings;
 };
 
-/// The program of the trace that loadTrace reads from `file`, made once per
-/// process; in the background by a TracePrefetch.
+/// The program for the trace in `file` (see loadTrace), built once per process,
+/// perhaps in the background by a TracePrefetch.
 llvm::Expected<std::shared_ptr<const TraceProgram>>
 loadTraceProgram(llvm::StringRef file);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes know no file formats. Where one needs a second model, the program
-// that runs it says how files are read.
+// How passes read a second model (a reference). They know no file formats, so
+// the program that runs them registers a loader.
 
 #ifndef HTP_TRANSFORMS_MODELLOADER_H
 #define HTP_TRANSFORMS_MODELLOADER_H
@@ -13,12 +13,12 @@
 
 namespace htp {
 
-/// Reads a model of any format. Null, with an error on the context, where it
-/// cannot.
+/// Reads a model of any format. Returns null after emitting an error.
 using ModelLoader = std::function<mlir::OwningOpRef<mlir::ModuleOp>(
     llvm::StringRef path, mlir::MLIRContext *context)>;
 
-/// Called once, before passes run. Without it, MLIR text and bytecode are read.
+/// To be called once, before passes run. The default reads MLIR text and
+/// bytecode.
 void setModelLoader(ModelLoader loader);
 
 mlir::OwningOpRef<mlir::ModuleOp> loadModel(llvm::StringRef path,

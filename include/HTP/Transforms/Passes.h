@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Declarations and registration of HTP's passes, generated from Passes.td.
 
 #ifndef HTP_TRANSFORMS_PASSES_H
 #define HTP_TRANSFORMS_PASSES_H

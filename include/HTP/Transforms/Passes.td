@@ -8,32 +8,33 @@
 include "mlir/Pass/PassBase.td"
 
 def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
-  let summary = "Give a model its module tree and every op what it says itself";
+  let summary = "Attach the module tree, and tag every op that names its own module";
   let description = [{
-    Writes the tree of `nn.Module`s into the IR (`htp.hierarchy`), and on every
-    op that says so itself which module made it: the attribute `htp.tag`, and
-    the same scope in the location, with the line of Python code where it is
-    known. Initializers get the parameter they are (`htp.parameter`) and, where
-    no tag of a node that reads it says so, the modules that may read it
-    (`htp.users`).
+    Writes the tree of `nn.Module`s into the IR (`htp.hierarchy`) and tags every
+    op that carries direct evidence of the module that made it: with the
+    attribute `htp.tag`, and with the same scope in its location, together with
+    the line of Python code if known. Initializers get the parameter that they
+    hold (`htp.parameter`) and, if the tags of their readers do not tell, the
+    modules that may read them (`htp.users`).
 
-    The tree comes from the trace; without one, from a model that was tagged
-    before, from the notes of the torch.export-based exporter, or from the
-    scopes in names, in this order (`from` names one of them).
+    The tree comes from the first of these that is available: the trace, the
+    tags of an earlier run, the metadata of the torch.export-based exporter, the
+    scopes in names. `from` selects one of them.
 
-    What an op says, the strongest first:
+    The evidence on an op, strongest first:
 
-    1. the exporter's notes (`pkg.torch.onnx.name_scopes`): evidence `metadata`
-    2. the scope in its name (`name`) or in the name of a value that it makes
-       (`value-name`), checked against the tree; a value with the name of a
-       traced value, where the dataflow agrees (`value-name`)
+    1. the exporter's metadata (`pkg.torch.onnx.name_scopes`): evidence
+       `metadata`
+    2. the scope in its name (`name`) or in the name of one of its results
+       (`value-name`), checked against the tree; a result with the name of a
+       traced value, if the dataflow agrees (`value-name`)
     3. a parameter that it reads, by name, by contents, or by contents in
        another order, through Identity, Cast, Transpose, QuantizeLinear and
        DequantizeLinear (`parameter`)
 
-    What could be two modules is no answer. Where sources disagree the others
-    are in the tag's contexts. Ops that a tagged file has an answer for keep it,
-    unless a trace is given.
+    Ambiguous evidence does not count. If sources disagree, the weaker ones
+    become contexts of the tag. Ops that are already tagged in the file keep
+    their tags unless a trace is given.
 
     ```mlir
     %0 = "onnx.Relu"(%x) {onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32>
@@ -42,13 +43,13 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
                           onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32> loc(fused<{htp.scope = "act"}>["/act/Relu"])
     ```
 
-    With `from=locations` attributes that another tool has dropped are rebuilt
-    from the locations, which survive.
+    `from=locations` restores attributes that another tool dropped from the
+    locations, which survive.
 
-    What HTP wrote into a file itself (`htp.added` names the keys) is no
-    evidence; a user's override is, and stands. Notes of an exporter that
-    contradict the module whose parameters the node reads lose, and where more
-    than one in five of a file's notes do, all of them count 0.5.
+    Metadata that HTP itself wrote into a file (the keys in `htp.added`) is not
+    evidence; a user's override is, and stands. An exporter's note that
+    contradicts the module whose parameters the node reads is overruled, and if
+    more than one in five notes of a file are, all of them count only 0.5.
   }];
   let options = [
     Option<"trace", "trace", "std::string", /*default=*/"",
@@ -58,8 +59,8 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numNodes", "nodes", "Nodes of the model">,
-    Statistic<"numTagged", "tagged", "Nodes that got an answer">,
-    Statistic<"numParameters", "parameters", "Parameters of the tree that are in the graph">
+    Statistic<"numTagged", "tagged", "Nodes that got a tag">,
+    Statistic<"numParameters", "parameters", "Parameters of the tree that were found in the graph">
   ];
   let dependentDialects = ["::htp::HTPDialect"];
 }
@@ -68,9 +69,8 @@ def HTPStrip : Pass<"htp-strip"> {
   let summary = "Remove everything that HTP added";
   let description = [{
     Removes the module tree (`htp.hierarchy`), all `htp.*` attributes of ops,
-    arguments and results, HTP's scopes in locations, and what a tagged ONNX
-    file holds in its metadata. A model that was tagged and stripped is the
-    model as it was.
+    arguments and results, and HTP's scopes in locations. Tagging and then
+    stripping a model restores the original.
 
     ```mlir
     %0 = "onnx.Relu"(%x) {htp.tag = #htp.tag<"act">} : (tensor<4xf32>) -> tensor<4xf32> loc(fused<{htp.scope = "act"}>["Relu_1"])
@@ -83,10 +83,10 @@ def HTPStrip : Pass<"htp-strip"> {
 def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
   let summary = "Turn each call of each module into a function and a call";
   let description = [{
-    Cuts the ops of a function back into modules. Each call of each selected
-    module becomes a function and a call of it, nested as the module tree is
-    nested; modules whose bodies are equal share one function. Works on ops of
-    any dialect that have HTP tags, or locations with HTP scopes.
+    Regroups the ops of a function by module. Each call of each selected module
+    becomes a function and a call of it, nested like the module tree; modules
+    with equal bodies share one function. Works on ops of any dialect that have
+    HTP tags, or locations with HTP scopes.
 
     ```mlir
     htp.hierarchy @Net : "demo.Net" {
@@ -113,34 +113,34 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     }
     ```
 
-    *Operands* are the activations, in the order of use, then the module's
-    parameters in the order of the module tree, then what is different at each
-    call. *Constants* live inside: those that only the module uses, and of those
-    that others use too (shapes, axes, tables) a copy, where all calls pass
-    equal ones, so that shape inference sees them. A copy of
-    a parameter (`Identity`, which exporters put between equal parameters that
-    they store once) is a parameter: it stays outside. *Results* are what is
-    used outside. *Names*: a function has the name of its class
-    (`@BertLayer`, variants `@BertLayer_1`), a call that of the module's path. In
-    a function's body tags are relative to the module; where an op does not lie
-    below it, its path starts with "/". What else each call needs to be inlined
-    exactly (names, places, notes) is kept in attributes of the call. To read the
-    result, print it with `--mlir-use-nameloc-as-prefix`: values and arguments
-    then have the names of modules and parameters.
+    *Operands* are the activations in the order of use, then the module's
+    parameters in the order of the module tree, then whatever differs between
+    calls. *Constants* move inside if only the module uses them. Of constants
+    that others use too (shapes, axes, tables) the function gets a copy, if all
+    calls pass equal ones, so that shape inference sees them. A copy of a
+    parameter (`Identity`, which exporters insert for equal parameters that they
+    store once) counts as a parameter and stays outside. *Results* are the
+    values used outside. *Names*: a function is named after its class
+    (`@BertLayer`, variants `@BertLayer_1`), a call after the module's path. In
+    a function's body tags are relative to the module; the path of an op from
+    elsewhere starts with "/". Whatever else is needed to undo the outlining
+    exactly (names, positions, metadata) is kept in attributes of the calls. To
+    read the result, print it with `--mlir-use-nameloc-as-prefix`: values and
+    arguments then have the names of modules and parameters.
 
-    *A module need not be convex*: its dataflow may leave it and come back. Ops
-    are reordered within dominance, and an op between two ops of a module that
-    nobody else reads is pulled inside. An op of a module that needs nothing of
-    it, and that modules of the same class read too (an attention mask that the
-    exporter computes once, in the first layer), moves out, so that equal layers
-    stay equal. Where that is not enough the module is
-    split into the fewest convex parts, and a remark says which value leaves
-    and where it comes back. Nothing is dropped or duplicated.
+    *A module need not be convex*: dataflow may leave it and come back. Ops are
+    reordered within dominance, and an op between two ops of a module that
+    nothing else reads is pulled inside. An op that needs nothing from its
+    module and is also read by modules of the same class (an attention mask that
+    the exporter computes once, in the first layer) moves out, so that equal
+    layers stay equal. If that is not enough, the module is split into the
+    fewest convex parts, and a remark says which value leaves and where it comes
+    back. No op is dropped or duplicated.
 
     Regions of an op (`onnx.If`, `scf.for`) go with the op.
 
-    Assumes that each op that is not a constant has a tag or a scope, as
-    `--htp-tag` leaves them. It is an error if the name of a function is taken.
+    Assumes that every op except constants has a tag or a scope, as after
+    `--htp-tag`. It is an error if the name of a function is taken.
   }];
   let options = [
     ListOption<"classes", "classes", "std::string",
@@ -150,28 +150,28 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     Option<"maxDepth", "max-depth", "unsigned", /*default=*/"0",
       "Nest functions at most this deep (0: no limit)">,
     Option<"minOps", "min-ops", "unsigned", /*default=*/"2",
-      "Leave a module alone that owns fewer ops, submodules included and constants not counted">,
+      "Do not outline modules with fewer ops (submodules included, constants excluded)">,
     Option<"torchNN", "torch-nn", "bool", /*default=*/"false",
-      "Outline modules of classes that torch.nn defines too">,
+      "Also outline modules of classes that torch.nn defines">,
     Option<"form", "form", "::htp::OutlineForm", /*default=*/"::htp::OutlineForm::Function",
       "What a module becomes", [{::llvm::cl::values(
         clEnumValN(::htp::OutlineForm::Function, "function", "a function and a call"),
         clEnumValN(::htp::OutlineForm::Region, "region", "an htp.region around its ops"))}]>,
     Option<"maxConstantBytes", "max-constant-bytes", "size_t", /*default=*/"1048576",
-      "A constant of more bytes, which others use too, stays an operand">,
+      "Do not copy constants of more bytes into functions">,
     Option<"share", "share", "bool", /*default=*/"true",
       "One function for all modules of a class with equal bodies">,
     Option<"summary", "summary", "bool", /*default=*/"false",
-      "Say in a remark what was done: functions, calls, ops saved, modules split">,
+      "Report in a remark what was done: functions, calls, ops saved, modules split">,
   ];
   let statistics = [
     Statistic<"numFunctions", "functions", "Functions made">,
     Statistic<"numCalls", "calls", "Calls of modules">,
     Statistic<"numSaved", "ops-saved", "Ops saved by sharing functions">,
-    Statistic<"numSunk", "constants-inside", "Constants that all calls pass alike, now in the body">,
-    Statistic<"numPulled", "ops-pulled-inside", "Ops of other modules that lay between a module's ops">,
-    Statistic<"numHoisted", "ops-moved-outside", "Ops that modules of the same class share, moved out of the first of them">,
-    Statistic<"numSplit", "modules-split", "Calls of modules that are not convex, and were split">,
+    Statistic<"numSunk", "constants-inside", "Constants copied into bodies, as all calls pass equal ones">,
+    Statistic<"numPulled", "ops-pulled-inside", "Ops pulled into a module, as they lay between its ops">,
+    Statistic<"numHoisted", "ops-moved-outside", "Ops moved out of a module, as others of its class use them too">,
+    Statistic<"numSplit", "modules-split", "Calls of modules that were split, as they are not convex">,
     Statistic<"numModules", "modules", "Calls of modules considered">,
   ];
   let dependentDialects = ["::htp::HTPDialect", "::mlir::func::FuncDialect"];
@@ -180,13 +180,13 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
 def HTPInline : Pass<"htp-inline", "::mlir::ModuleOp"> {
   let summary = "Undo --htp-outline: the same ops, names, order and tags as before";
   let description = [{
-    Replaces each call of an outlined module by the module's ops, and each
-    `htp.region` by its ops, with the names, tags, locations and order that they
-    had before the outlining, and removes the functions. Where the functions
-    were changed in between, ops that were added keep what they have, and the
-    order is that of the calls.
+    Replaces each call of an outlined module and each `htp.region` by its ops,
+    restores the names, tags, locations and order that these had before
+    outlining, and removes the functions. If the functions were changed in
+    between, added ops keep their attributes, and the order is that of the
+    calls.
 
-    It is an error if outlined functions call each other in a circle.
+    It is an error if outlined functions are recursive.
   }];
   let statistics = [
     Statistic<"numCalls", "calls", "Calls inlined">,
@@ -195,18 +195,19 @@ def HTPInline : Pass<"htp-inline", "::mlir::ModuleOp"> {
 }
 
 def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
-  let summary = "Find the module of each node by comparing the graph with a trace";
+  let summary = "Find the module of each node by aligning the graph with a trace";
   let description = [{
-    Every node was emitted by one traced op. Which one follows from the node's
-    kind, the parameters that it reads, its neighbours and its place in the
-    order; nodes that already have a tag, and parameters with the same
-    contents, are the fixed points. Nodes without a tag get one, with evidence
-    `parameter` (it reads the traced op's parameter) or `alignment`, the next
-    likely module as a context, and how often such answers are right. Existing
-    tags stay; where a module ran several times they learn which call it was.
-    Only one that rests on a parameter must be confirmed (an optimizer may have
-    stored equal parameters once, under the name of one of them), and one that
-    rests on the name of the first op of a fused node.
+    Every node was emitted for one traced op. Which one is inferred from the
+    node's kind, the parameters that it reads, its neighbours and its position;
+    nodes that already have a tag, and parameters with equal contents, serve as
+    anchors. Nodes without a tag get one, with evidence `parameter` (it reads
+    the traced op's parameter) or `alignment`, with the second most likely
+    module as a context and the share of such answers that are right as
+    confidence. Existing tags stay, and gain the call number if their module ran
+    several times. Two kinds of existing tags need confirmation by the
+    alignment: those that rest on a parameter (an optimizer may have merged
+    equal parameters under the name of one of them), and those that rest on the
+    name of the first op of a fused node.
 
     ```mlir
     %0 = "onnx.MatMul"(%x, %w) : …
@@ -214,13 +215,13 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
     %0 = "onnx.MatMul"(%x, %w) {htp.tag = #htp.tag<"fc", evidence = "parameter", confidence = 9.9e-01>} : …
     ```
 
-    Assumes the module tree of the same trace (`--htp-attach-hierarchy`); where
-    there is none, it is taken from the trace. A trace of another model is an
-    error; one that fits in part is a warning that counts what did not match.
+    Assumes the module tree of the same trace (`--htp-attach-hierarchy`); if
+    there is none, it is taken from the trace. A trace that fits only in part is
+    a warning that counts what did not match.
 
-    Whether the trace is of this model at all is measured (`htp.fit` of the
+    How well the trace fits the model is measured (`htp.fit` of the
     htp.hierarchy, `statistics.fit` of the op metadata): parameters found by
-    name or contents, tensors of the model that have a partner of their size,
+    name or contents, tensors of the model with a counterpart of the same size,
     contents that could be compared, nodes explained, likelihood. A trace of
     another model is an error, a doubtful one a warning; with `force` both are
     warnings.
@@ -229,7 +230,7 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
     Option<"trace", "trace", "std::string", /*default=*/"",
            "The trace: trace.json, or a .pt or .pt2 archive">,
     Option<"force", "force", "bool", /*default=*/"false",
-           "Go on, with a warning, where the trace is of another model">,
+           "Proceed, with a warning, even if the trace belongs to another model">,
     Option<"explain", "explain", "std::string", /*default=*/"",
            "Say in a remark why this node, named by itself or by one of its "
            "values, was placed where it was">,
@@ -240,7 +241,7 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numAligned", "aligned", "Nodes tagged by alignment">,
     Statistic<"numByParameter", "by-parameter",
-              "Nodes tagged by the parameter that they read">,
+              "Nodes tagged by a parameter that they read">,
   ];
   let dependentDialects = ["::htp::HTPDialect"];
 }
@@ -248,25 +249,24 @@ def HTPAlignTrace : Pass<"htp-align-trace", "::mlir::ModuleOp"> {
 def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
   let summary = "Take over the tags of the same model before an optimizer ran";
   let description = [{
-    Optimizers and quantizers drop all notes on nodes and rename many. The tags
-    of a `reference`, the same model tagged before, are projected onto this one
-    as a trace is (`--htp-align-trace`): its nodes are the ops that ran. Values
-    and nodes that kept their names, and parameters with the same contents, are
-    the fixed points; op kinds, dataflow and order do the rest. Evidence:
-    `reference`.
+    Optimizers and quantizers drop all metadata of nodes and rename many. This
+    pass projects the tags of a `reference`, the same model tagged before, onto
+    the optimized model. It works like `--htp-align-trace`, with the nodes of
+    the reference as the traced ops. Values and nodes that kept their names, and
+    parameters with equal contents, serve as anchors; op kinds, dataflow and
+    order do the rest. Evidence: `reference`.
 
-    Assumes that the reference is tagged; one without tags, or of another model,
-    is an error. The module tree is the reference's.
+    A reference without tags, or of another model, is an error. The module tree
+    is taken from the reference.
 
-    The reference must have tags; whether it is of this model is measured as for
-    a trace. Contexts of tags that name modules which its tree does not have are
-    dropped.
+    How well the reference fits is measured as for a trace. Contexts of tags
+    that name modules outside of the reference's tree are dropped.
   }];
   let options = [
     Option<"reference", "reference", "std::string", /*default=*/"",
            "The tagged model: ONNX, MLIR text or bytecode">,
     Option<"force", "force", "bool", /*default=*/"false",
-           "Go on, with a warning, where the reference is of another model">,
+           "Proceed, with a warning, even if the reference belongs to another model">,
     Option<"explain", "explain", "std::string", /*default=*/"",
            "Say in a remark why this node, named by itself or by one of its "
            "values, was placed where it was">,
@@ -281,11 +281,11 @@ def HTPAlignReference : Pass<"htp-align-reference", "::mlir::ModuleOp"> {
 }
 
 def HTPSpellTags : Pass<"htp-spell-tags", "::mlir::ModuleOp"> {
-  let summary = "Choose which classes the written form of tags names";
+  let summary = "Choose which classes appear in tags written to files";
   let description = [{
     In the IR a tag is a path; in a file it is a chain of class names
-    (`/BertModel/BertEncoder/BertLayer.0`). With `torch-nn` the classes that
-    torch.nn defines are components of it too. The choice is noted on the
+    (`/BertModel/BertEncoder/BertLayer.0`). With `torch-nn` the chain includes
+    classes that torch.nn defines. The choice is recorded on the
     `htp.hierarchy`.
   }];
   let options = [
@@ -296,15 +296,16 @@ def HTPSpellTags : Pass<"htp-spell-tags", "::mlir::ModuleOp"> {
 }
 
 def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
-  let summary = "Tag the nodes that no module has a claim on";
+  let summary = "Tag the remaining nodes by their neighbours";
   let description = [{
-    Constants, shape arithmetic, casts, copies of shared initializers and what
-    optimizers added have no origin of their own: their producers and consumers
-    vote. A node between two nodes of one module belongs to it; one that serves
-    a single module belongs there; what several modules consume and none made
-    belongs to their lowest common ancestor, never to one of several layers.
-    Nodes in a function belong to what its callers have in common. After this
-    pass every node has a tag, in subgraphs and model-local functions too.
+    Constants, shape arithmetic, casts, copies of shared initializers and nodes
+    added by optimizers carry no evidence of their own, so their producers and
+    consumers vote. A node between two nodes of one module belongs to that
+    module, as does one that serves a single module. A node that several modules
+    consume and none of them made belongs to their lowest common ancestor, never
+    to one of several layers. Nodes in a function belong to the common ancestor
+    of its callers. After this pass every node has a tag, including those in
+    subgraphs and model-local functions.
 
     ```mlir
     %axes = "onnx.Constant"() <{value = dense<1> : tensor<1xi64>}> : () -> tensor<1xi64>
@@ -316,18 +317,18 @@ def HTPPropagateAuxTags : Pass<"htp-propagate-aux-tags", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numPropagated", "propagated", "Nodes tagged by their neighbours">,
     Statistic<"numShared", "shared",
-              "Nodes tagged with what several modules have in common">,
+              "Nodes tagged with the common ancestor of several modules">,
   ];
   let dependentDialects = ["::htp::HTPDialect"];
 }
 
 def HTPListUsers : Pass<"htp-list-users", "::mlir::ModuleOp"> {
-  let summary = "Name the modules that read what is made once for all of them";
+  let summary = "List the modules that share a node's results";
   let description = [{
-    An attention mask is made once, by the model, and read by every layer. Such
-    a node has one tag, that of the module that made it; this pass adds the
-    modules that read it as contexts with the evidence `consumer`. It concerns
-    nodes that at least two modules inside of the node's own read.
+    An attention mask is computed once, by the model, and read by every layer.
+    Such a node is tagged with the module that made it; this pass adds the
+    modules that read it as contexts with the evidence `consumer`. It applies to
+    nodes that are read by at least two submodules of the node's own module.
 
     ```mlir
     %mask = "onnx.Expand"(…) {htp.tag = #htp.tag<"", evidence = "name">} : …
@@ -343,33 +344,34 @@ def HTPListUsers : Pass<"htp-list-users", "::mlir::ModuleOp"> {
 }
 
 def HTPExtract : Pass<"htp-extract", "::mlir::ModuleOp"> {
-  let summary = "Make one module a model of its own";
+  let summary = "Extract one module as a model of its own";
   let description = [{
     Replaces the model by one of its modules: the ops of one call of it, with
     the values it reads from outside as inputs and those used outside as
-    outputs, under the names that they have in the whole model. The constants
-    and weights that it needs come along (external data by reference), and so do
-    opset imports and metadata. The module tree is that of the module, and tags
-    are relative to it, as if the module had been exported alone.
+    outputs, under their names in the whole model. Required constants and
+    weights are included (external data by reference), as are opset imports and
+    metadata. The tree and the tags are those of the module, as if it had been
+    exported alone.
 
     `module` is a path (`encoder.layer.0`), a tag
     (`/BertModel/BertEncoder/BertLayer.0`), or a pattern (`encoder.layer.*`; `*`
-    stays within a component of the path, `**` does not). A pattern gives one
-    named module for each match that owns ops, inside the top one:
+    stays within a component of the path, `**` does not). A pattern makes one
+    named `builtin.module` for each match that owns ops, nested in the top-level
+    one:
 
     ```
     htp-opt tagged.onnx --htp-extract=module=encoder.layer.0 -o layer0.onnx
     htp-opt tagged.onnx --htp-extract='module=encoder.layer.*' -o 'layers/%.onnx'
     ```
 
-    It is an error if there is no such module, if it owns no ops (it has only
-    parameters, or its `forward` never ran), or if there is no such call.
+    It is an error if there is no such module or call, or if the module owns no
+    ops (it has only parameters, or its `forward` never ran).
   }];
   let options = [
     Option<"pattern", "module", "std::string", /*default=*/"",
       "Path, tag or pattern of paths of the module to extract">,
     Option<"call", "call", "int64_t", /*default=*/"0",
-      "Which call of the module, where it is called more than once">,
+      "The number of the call, from 0, if the module is called more than once">,
   ];
   let statistics = [
     Statistic<"numModules", "modules", "Modules extracted">,
@@ -379,11 +381,11 @@ def HTPExtract : Pass<"htp-extract", "::mlir::ModuleOp"> {
 }
 
 def HTPExplain : Pass<"htp-explain", "::mlir::ModuleOp"> {
-  let summary = "Say what the tag of one node rests on";
+  let summary = "Explain the tag of one node";
   let description = [{
-    A remark for a person: the node's module, what that rests on and how sure it
-    is, what else was considered, the line of Python code, the parameters that
-    it reads, and the modules of its neighbours.
+    Emits a remark for the user: the node's module, the evidence for it and its
+    confidence, what else was considered, the line of Python code, the
+    parameters that the node reads, and the modules of its neighbours.
 
     ```
     remark: node 'add' (Add) belongs to 'layer.0' (Layer)
@@ -392,8 +394,8 @@ def HTPExplain : Pass<"htp-explain", "::mlir::ModuleOp"> {
         read by: 'relu' (Relu) of 'act'
     ```
 
-    Why the alignment chose a place is said by `--htp-align-trace=explain=NODE`;
-    `--htp-tag="trace=FILE explain=NODE"` says both.
+    `--htp-align-trace=explain=NODE` explains the choice of the alignment;
+    `--htp-tag="trace=FILE explain=NODE"` does both.
   }];
   let options = [
     Option<"node", "node", "std::string", /*default=*/"",
@@ -403,24 +405,23 @@ def HTPExplain : Pass<"htp-explain", "::mlir::ModuleOp"> {
 }
 
 def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {
-  let summary = "Check the tags of a model, and count what they amount to";
+  let summary = "Check the tags of a model and collect statistics about them";
   let description = [{
     Errors, with notes that name the evidence or the other place:
 
     - a node without a tag, a module without a tree
     - a tag, a context or a parameter's user that is not in the tree
-    - a call that its module never had, a confidence outside of 0 to 1
+    - a call number that is too high, a confidence outside of 0 to 1
     - a location that names another module than the tag
     - a node in the body of a node of another layer
 
-    In the body of an outlined function tags are relative to its module, and are
-    judged as what they are seen from the root. The scalar ops in the body of a
-    tagged op (of a `linalg.generic`) need no tags of their own.
+    Tags in the body of an outlined function are relative to its module, and are
+    converted to absolute ones before they are checked. The scalar ops in the
+    body of a tagged op (a `linalg.generic`) need no tags of their own.
 
-    Counted on the tags themselves: nodes, tagged nodes, evidence by kind,
-    confidence by tenths, and contaminated nodes: those whose own names place
-    them in one layer and whose tag names another (each is a warning). `report`
-    prints the counts as a remark on the module.
+    Statistics: nodes, tagged nodes, evidence by kind, confidence by tenths, and
+    contaminated nodes, whose names place them in one layer and whose tags in
+    another (each is a warning). `report` prints them as a remark on the module.
   }];
   let options = [
     Option<"report", "report", "bool", /*default=*/"false",
@@ -431,34 +432,36 @@ def HTPVerifyTags : Pass<"htp-verify-tags", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numNodes", "nodes", "Nodes of the model">,
     Statistic<"numTagged", "tagged", "Nodes with a tag">,
-    Statistic<"numContaminated", "contaminated", "Nodes that their names place in another layer">
+    Statistic<"numContaminated", "contaminated", "Nodes whose names place them in another layer">
   ];
   let dependentDialects = ["::htp::HTPDialect"];
 }
 
 def HTPResolveContamination
     : Pass<"htp-resolve-contamination", "::mlir::ModuleOp"> {
-  let summary = "Decide where the evidence about a node's module disagrees";
+  let summary = "Decide which module a node belongs to when evidence disagrees";
   let description = [{
-    Looks at the nodes whose tag another module disputes (a context of the tag
-    that is neither above nor below its module), and at those whose neighbours
-    all lie elsewhere. What the node itself says (notes of the exporter, names,
-    parameters) stands. For the others the patterns are asked:
+    Looks at nodes whose tag is disputed (it has a context that is neither above
+    nor below its module), and at those whose neighbours are all in unrelated
+    modules. Tags that rest on the node's own evidence (exporter's metadata,
+    names, parameters) stand. For the others, these patterns are tried:
 
     | pattern | the node | belongs to |
     |---|---|---|
-    | `residual` | joins a module's input with what the module made of it | what holds both |
+    | `residual` | adds a module's input to its output | the module around both |
     | `exporter-made` | lies between nodes of one module | that module |
-    | `cross-attention` | reads values of two branches | the branch that goes on with the result |
-    | `provenance` | reads what one module made, and that is not the tag's | that module |
-    | `several-contexts` | is claimed by three or more modules | the one with most of the evidence, or what they share |
-    | `common-ancestor` | is read by several modules, and was not made by the tag's | what they share |
+    | `cross-attention` | reads values of two branches | the branch that continues with the result |
+    | `provenance` | reads only values of one module, which is not the tag's | that module |
+    | `several-contexts` | is claimed by three or more modules | the one with most of the evidence, or their common ancestor |
+    | `common-ancestor` | is read by several modules, and its inputs are not of the tag's | their common ancestor |
 
-    How often each of them is right was counted (`make fit`). The surest one
-    decides, and only if it is surer than the tag is. The decision is in the tag (module, evidence, confidence, reason;
-    the module that lost is a context), and comes out as a remark of the
-    category `htp-resolve`: `passed` where the tag changed, `analysis` where it
-    stands, `missed` where a pattern was not confident enough.
+    The confidence of a pattern is the measured share of its answers that are
+    right (`make fit`). The most confident one decides, but only if it is more
+    confident than the tag. The decision is recorded in the tag (module,
+    evidence, confidence, reason; the losing module becomes a context) and
+    reported as a remark of the category `htp-resolve`: `passed` if the tag
+    changed, `analysis` if it stands, `missed` if a pattern was not confident
+    enough.
 
     ```mlir
     %2 = "onnx.Add"(%x, %1) {htp.tag = #htp.tag<"layer.1", evidence = "alignment", confidence = 0.05>} : …
@@ -468,22 +471,23 @@ def HTPResolveContamination
         contexts = [#htp.context<"layer.1", evidence = "alignment", confidence = 0.05>]>} : …
     ```
 
-    A node that reads the parameters of one module and has another one's tag
-    gets a confidence of 0.89 at most.
+    The confidence of a node that reads the parameters of another module than
+    the one in its tag is capped at 0.89.
 
-    Users decide first, whatever the evidence: `overrides` gives single nodes
-    (by their name, or by that of a value that they make) their module, `policy` has rules for kinds of nodes (docs/formats/policy.md).
-    Overrides that name unknown nodes, and rules that match nothing, are warnings
-    with a count; unknown modules and contradictory rules are errors.
+    Users' decisions come first, whatever the evidence: `overrides` assigns
+    modules to single nodes (given by their name, or by that of one of their
+    results), `policy` has rules for kinds of nodes (docs/formats/policy.md).
+    Overrides for unknown nodes and rules that match nothing are warnings with a
+    count; unknown modules and contradictory rules are errors.
 
-    New patterns are registered by name (HTP/Transforms/Resolution.h), also from
-    a plugin.
+    New patterns are registered by name (HTP/Transforms/Resolution.h), for
+    example by a plugin.
   }];
   let options = [
     Option<"minConfidence", "min-confidence", "double", /*default=*/"0.9",
-           "Tags at least this certain stand unless another claim is at least 1 - this certain">,
+           "Keep tags with at least this confidence, unless another module's is at least 1 minus this">,
     ListOption<"patterns", "patterns", "std::string",
-               "The patterns to ask, by name (default: all)">,
+               "The patterns to try, by name (default: all)">,
     Option<"policy", "policy", "std::string", /*default=*/"",
            "Rules for kinds of nodes, as JSON">,
     Option<"overrides", "overrides", "std::string", /*default=*/"",
@@ -493,7 +497,7 @@ def HTPResolveContamination
     Statistic<"numConflicts", "conflicts", "Nodes whose evidence disagrees">,
     Statistic<"numChanged", "changed", "Tags that a pattern changed">,
     Statistic<"numKept", "kept", "Disputed tags that stand">,
-    Statistic<"numByUser", "by-user", "Tags that a policy or an override gave">,
+    Statistic<"numByUser", "by-user", "Tags set by a policy or an override">,
   ];
   let dependentDialects = ["::htp::HTPDialect"];
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Patterns that say to which module a node belongs whose evidence disagrees.
-// A pattern is a class behind one small interface, registered by name. A plugin
-// adds its own:
+// Patterns that decide which module a node belongs to when its evidence
+// disagrees. A pattern is a class with one small interface, registered by name.
+// A plugin can add its own:
 //
 //   struct MyPattern : htp::ResolutionPattern {
 //     std::optional<htp::Decision>
@@ -26,7 +26,7 @@
 
 namespace htp {
 
-/// A module that a node, or a neighbour of it, could belong to, and why.
+/// A module that a node or one of its neighbours could belong to, and why.
 struct Candidate {
   ModuleId module;
   int64_t call = 0;
@@ -34,7 +34,7 @@ struct Candidate {
   double confidence = 0;
 };
 
-/// A node with all that is known about where it belongs.
+/// A node with everything known about which module it belongs to.
 class ConflictView {
 public:
   /// `op` must have a tag.
@@ -42,33 +42,33 @@ public:
 
   mlir::Operation *getOperation() const { return op; }
   const ModuleTree &getTree() const { return tree; }
-  /// What the node's tag says.
+  /// The module in the node's tag.
   const Candidate &getCurrent() const { return current; }
-  /// The other modules that its tag names.
+  /// The other modules that its tag names as contexts.
   llvm::ArrayRef<Candidate> getContexts() const { return contexts; }
-  /// The tags of the nodes that make what it reads, constants left out, and of
-  /// those that read what it makes.
+  /// The tags of the nodes that it reads from (constants excluded), and of
+  /// those that read from it.
   llvm::ArrayRef<Candidate> getProducers() const { return producers; }
   llvm::ArrayRef<Candidate> getConsumers() const { return consumers; }
 
-  /// The nodes that make `value`, or read it, as candidates. What a body
-  /// returns, the node that holds the body reads.
+  /// The nodes that produce or read `value`, as candidates. A value returned
+  /// from a body is read by the node that holds the body.
   std::optional<Candidate> producerOf(mlir::Value value) const;
   llvm::SmallVector<Candidate> readersOf(mlir::Value value,
                                          mlir::Operation *except) const;
 
   /// Whether one of two modules lies within the other.
   bool related(ModuleId a, ModuleId b) const;
-  /// What all of several candidates lie within; the root of none.
+  /// The lowest common ancestor of the candidates; the root if there are none.
   ModuleId common(llvm::ArrayRef<Candidate> several) const;
 
-  /// Whether the tag rests on what the node itself says: notes, names,
-  /// parameters, a user's word.
+  /// Whether the tag rests on evidence on the node itself (metadata, names,
+  /// parameters) or on the user's decision.
   bool isDirect() const;
-  /// Whether another module than the tag's, and neither above nor below it, has
-  /// a claim on the node that is at least `threshold` strong.
+  /// Whether a context with confidence of at least `threshold` names a module
+  /// that is neither above nor below the tag's.
   bool isDisputed(double threshold) const;
-  /// Whether the node has neighbours, and all of them lie elsewhere.
+  /// Whether the node has neighbours, all of them in unrelated modules.
   bool isDetached() const;
 
 private:
@@ -80,7 +80,7 @@ private:
   llvm::SmallVector<Candidate> contexts, producers, consumers;
 };
 
-/// What a pattern says about a node.
+/// The answer of a pattern.
 struct Decision {
   ModuleId module;
   Evidence evidence; ///< Producer, Consumer or Ancestor
@@ -91,8 +91,8 @@ struct Decision {
 class ResolutionPattern {
 public:
   virtual ~ResolutionPattern() = default;
-  /// The module that the node belongs to, or nothing where the pattern does not
-  /// apply. Naming the current module confirms it.
+  /// The module that the node belongs to, or nothing if the pattern does not
+  /// apply. Returning the current module confirms it.
   virtual std::optional<Decision> match(const ConflictView &conflict) const = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a driver can know of a pass before it runs.
+// An interface through which a driver learns what a pass will read.
 
 #ifndef HTP_TRANSFORMS_TRACEREADER_H
 #define HTP_TRANSFORMS_TRACEREADER_H
@@ -9,13 +9,13 @@
 
 namespace htp {
 
-/// A pass that reads a trace. A driver may read the file ahead (TracePrefetch)
-/// while it reads the model; building or adding the pass reads nothing.
+/// A pass that reads a trace. A driver may start to read the file
+/// (TracePrefetch) while it reads the model; creating the pass reads nothing.
 class TraceReader {
 public:
   virtual ~TraceReader() = default;
 
-  /// Empty where the pass was given none.
+  /// Empty if the pass has none.
   virtual llvm::StringRef traceFile() const = 0;
 };
 

@@ -2,8 +2,8 @@
 //
 // Fingerprints of a tensor's contents, shared by htp-trace (which sees the
 // parameters) and htp-opt (which sees the initializers). There are two: one of
-// the bytes as they lie, one of the values in any order, which is the same
-// after a transpose or a reshape. Together with the shape they say whether an
+// the bytes as stored, one of the values in any order, which survives a
+// transpose or a reshape. Together with the shape they tell whether an
 // initializer is a parameter of the model.
 
 #ifndef HTP_WEIGHTS_FINGERPRINT_H
@@ -17,7 +17,7 @@
 
 namespace htp {
 
-/// The element types that have a values fingerprint.
+/// The element types for which hashValues is defined.
 enum class ElementType {
   Bool,
   Int8,
@@ -53,9 +53,9 @@ uint64_t hashBytes(llvm::ArrayRef<char> bytes);
 
 /// The fingerprint of a tensor's values in any order: the sum of `mixElement`
 /// over the elements, each converted to float32 (floating point) or int32
-/// (integers, booleans; wide ones are truncated). So the same values in
-/// another width have the same fingerprint where the conversion is exact.
-/// `bytes` holds whole elements in the host's byte order, at any alignment.
+/// (integers, booleans; wide ones are truncated). So equal values of different
+/// widths have the same fingerprint if the conversion is exact. `bytes` holds
+/// whole elements in the host's byte order, at any alignment.
 uint64_t hashValues(llvm::ArrayRef<char> bytes, ElementType type);
 
 } // namespace htp

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sketches of a tensor's contents, which change little when the values change
-// little: a parameter is recognised by its sketch after it was rounded,
-// quantized, transposed, scaled row by row, or packed with others. A
-// fingerprint (Fingerprint.h) recognises only what is equal.
+// Sketches (locality-sensitive hashes) of a tensor's contents, which change
+// little if the values change little: they identify a parameter even after it
+// was rounded, quantized, transposed, scaled row by row, or packed with others.
+// A fingerprint (Fingerprint.h) identifies only equal contents.
 //
-// A tensor without its sizes of one is a matrix of `rows` (the first size) by
-// `columns` (all others); a vector is one row. With h = columns / 2 and signs
-// that depend on the column and a seed alone, a row's bit for a seed is the
-// sign of
+// After dropping sizes of one, a tensor counts as a matrix of `rows` (the first
+// size) by `columns` (all others); a vector is one row. With h = columns / 2
+// and pseudo-random signs that depend only on the column and a seed, a row's
+// bit for a seed is the sign of
 //
 //   sum over j < h of sign(j, seed) * (row[j] - row[j + h])
 //
@@ -16,12 +16,14 @@
 // - A positive factor per row (batch norm folded into a convolution, the scale
 //   of a channel) changes no sign, and a constant added to a row (a zero point,
 //   the 1 of a norm that stores its weight without it) cancels.
-// - What is packed (q, k and v in one) is the rows of its parts in turn.
-// - Rows that are constant have no bit: weights that were never trained are
-//   equal, and recognising one of them would prove nothing.
+// - A packed tensor (q, k and v in one) has the rows of its parts, one after
+//   the other.
+// - Constant rows have no bits: untrained weights are all equal, and a match
+//   between them would prove nothing.
 //
-// There are as many seeds as it takes to have kLeastBits, and of a tensor with
-// more rows than kMostRows every so manieth row counts.
+// The number of seeds is chosen so that there are at least kLeastBits bits. Of
+// a tensor with more than kMostRows rows, only every stride()-th one is
+// sketched.
 
 #ifndef HTP_WEIGHTS_SKETCH_H
 #define HTP_WEIGHTS_SKETCH_H
@@ -32,6 +34,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,13 +48,16 @@ struct SketchLayout {
 
   int64_t rows = 0, columns = 0;
 
-  /// Nothing where there is too little to tell apart: fewer than two columns,
-  /// or sizes that are not known.
+  /// Nothing if the tensor cannot be sketched: fewer than two columns, or
+  /// dynamic sizes.
   static std::optional<SketchLayout> of(llvm::ArrayRef<int64_t> shape);
 
   bool isVector() const { return rows == 1; }
-  /// Every so manieth row counts.
-  int64_t stride() const { return (rows + kMostRows - 1) / kMostRows; }
+  /// Only every stride()-th row is sketched.
+  int64_t stride() const {
+    assert(rows > 0 && columns > 1 && "not a layout that can be sketched");
+    return (rows + kMostRows - 1) / kMostRows;
+  }
   int64_t sampledRows() const { return (rows + stride() - 1) / stride(); }
   unsigned seeds() const {
     return (kLeastBits + sampledRows() - 1) / sampledRows();
@@ -59,7 +65,7 @@ struct SketchLayout {
   int64_t bits() const { return sampledRows() * seeds(); }
 };
 
-/// Bits of which some are not known.
+/// Bits, some of which may be unknown.
 struct SketchBits {
   llvm::BitVector signs, known;
 
@@ -72,8 +78,8 @@ struct SketchBits {
 using RowReader =
     llvm::function_ref<void(int64_t row, llvm::MutableArrayRef<float> values)>;
 
-/// The bits of all rows of a matrix, or of all its columns (its rows where it
-/// is transposed), for the first seeds.
+/// The bits of all rows of a matrix, or of its transpose, for seeds 0 to
+/// seeds() - 1.
 class RowSketch {
 public:
   RowSketch(int64_t rows, int64_t columns, unsigned seeds);
@@ -81,17 +87,24 @@ public:
   int64_t rows() const { return numRows; }
   int64_t columns() const { return numColumns; }
   unsigned seeds() const { return bits.size(); }
-  /// The bits of one seed, one a row.
-  const SketchBits &operator[](unsigned seed) const { return bits[seed]; }
+  /// The bits of one seed, one per row.
+  const SketchBits &operator[](unsigned seed) const {
+    assert(seed < seeds() && "the matrix was sketched with fewer seeds");
+    return bits[seed];
+  }
 
-  void set(unsigned seed, int64_t row, float sum) { bits[seed].set(row, sum); }
+  void set(unsigned seed, int64_t row, float sum) {
+    assert(seed < seeds() && row >= 0 && row < numRows && "no such bit");
+    bits[seed].set(row, sum);
+  }
 
 private:
   int64_t numRows, numColumns;
   std::vector<SketchBits> bits;
 };
 
-/// What of a matrix is to be sketched: seeds of 0 leave an orientation out.
+/// How many seeds to sketch for a matrix and for its transpose; 0 skips that
+/// orientation.
 struct SketchRequest {
   unsigned seeds = 0, transposedSeeds = 0;
 };
@@ -104,27 +117,27 @@ struct MatrixSketch {
 MatrixSketch sketchMatrix(int64_t rows, int64_t columns, SketchRequest request,
                           RowReader read);
 
-/// A parameter's sketch.
+/// The sketch of a parameter.
 struct Sketch {
   SketchLayout layout;
   SketchBits bits; ///< seed by seed, each with the sampled rows
 
-  /// Of the rows that count.
+  /// Sketches a matrix, reading only the sampled rows.
   static Sketch of(const SketchLayout &layout, RowReader read);
-  /// The same of a matrix whose rows were all sketched, with enough seeds.
+  /// The same from bits of all rows, for at least layout.seeds() seeds.
   static Sketch of(const RowSketch &matrix);
 
-  /// "1:" and hexadecimal digits, the first bit highest; where bits are not
-  /// known another colon and the digits of those that are. Empty where none
-  /// is known.
+  /// "1:" and hexadecimal digits, the first bit highest. If some bits are
+  /// unknown, another colon and a mask of the known ones follow. Empty if all
+  /// are unknown.
   std::string text() const;
-  /// The sketch of a tensor of this shape; nothing where the text is of another
-  /// version, or does not fit.
+  /// Parses the sketch of a tensor of this shape; nothing if the text has
+  /// another version or does not fit the shape.
   static std::optional<Sketch> parse(llvm::StringRef text,
                                      llvm::ArrayRef<int64_t> shape);
 };
 
-/// How many bits of two sketches are known in both, and how many of these
+/// The number of bits known in both of two sketches, and how many of these
 /// differ.
 struct SketchDistance {
   size_t compared = 0, differing = 0;
@@ -132,14 +145,14 @@ struct SketchDistance {
   double share() const { return compared ? double(differing) / compared : 1; }
 };
 
-/// Compares a parameter with the rows from `offset` of a tensor that has as
-/// many columns. Where the tensor is the smaller one, `offset` is negative: its
-/// first row is the parameter's row -offset.
+/// Compares a parameter with the rows of a tensor from `offset` on. Both must
+/// have the same number of columns. If the tensor is a part of the parameter,
+/// `offset` is negative: its first row is the parameter's row -offset.
 SketchDistance compare(const Sketch &parameter, const RowSketch &tensor,
                        int64_t offset);
 
-/// The logarithm of the probability that sketches of two tensors with random
-/// values differ in no more than that.
+/// The logarithm of the probability that the sketches of two unrelated tensors
+/// differ in at most that many bits.
 double chanceOf(const SketchDistance &distance, const SketchLayout &layout);
 
 } // namespace htp

@@ -14,18 +14,19 @@
 
 namespace htp {
 
-/// A parameter that a weight, or some rows of it, was found to be.
+/// A match between a weight, or some of its rows, and a parameter.
 struct SketchMatch {
-  /// Several where they are equal, as layers are that were copied.
+  /// Several if they are equal, as in layers that were initialized as copies.
   llvm::SmallVector<int32_t, 1> parameters;
   int64_t rows = 0; ///< of the parameter
-  /// It is a part of the weight: others lie before or after it.
+  /// The parameter is only a part of the weight: there are rows before or after
+  /// it.
   bool isPart = false;
-  /// The weight is some rows of the parameter.
+  /// The weight is only some rows of the parameter.
   bool isCut = false;
 };
 
-/// The sketches of a weight as it is and, of a matrix, transposed.
+/// The sketches of a weight as stored and, for a matrix, transposed.
 llvm::SmallVector<Sketch, 2> sketchBothWays(const SketchLayout &layout,
                                             const WeightReader &weight);
 
@@ -36,11 +37,11 @@ public:
 
   bool empty() const { return byColumns.empty(); }
 
-  /// Whether a tensor of this shape could be, hold, or be a part of any
-  /// parameter; if not its contents need not be read.
+  /// Whether a tensor of this shape could be, contain, or be part of any
+  /// parameter. If not, its contents need not be read.
   bool mayHold(llvm::ArrayRef<int64_t> shape) const;
 
-  /// The parameters that a weight holds, in the order of its rows.
+  /// The parameters that a weight consists of, in row order.
   llvm::SmallVector<SketchMatch, 1> find(const WeightReader &weight) const;
 
 private:
@@ -51,9 +52,10 @@ private:
   using Group = std::vector<Entry>;
 
   const Group *group(int64_t columns, bool vectors) const;
-  /// Seeds that tell what a tensor may be, hold, or be a part of.
+  /// The number of seeds needed to match a tensor with all parameters that it
+  /// may be, contain, or be part of.
   unsigned seedsFor(const SketchLayout &layout) const;
-  /// Whether a parameter is laid out like this.
+  /// Whether some parameter has this layout.
   bool holds(const SketchLayout &layout) const;
   std::optional<SketchMatch>
   nearest(const RowSketch &tensor, int64_t offset,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Weights as floats, however they are stored: in narrow floats, or quantized
-// with scales and zero points, one for the tensor, for each channel or for each
-// block, several elements in a byte. They are decoded row by row: no copy of a
-// tensor is made.
+// Reads weights as floats, however they are stored: as narrow floats, or
+// quantized with scales and zero points per tensor, channel or block, perhaps
+// with several elements per byte. Rows are decoded on demand, without a copy of
+// the whole tensor.
 
 #ifndef HTP_WEIGHTS_WEIGHTREADER_H
 #define HTP_WEIGHTS_WEIGHTREADER_H
@@ -39,20 +39,20 @@ enum class StoredType : uint8_t {
   UInt4,
 };
 
-/// The size of an element; of less than 8 bits where bytes hold several, the
-/// first in the lowest bits.
+/// The size of an element. Types of less than 8 bits are packed, with the first
+/// element in the lowest bits.
 unsigned bitsOf(StoredType type);
 
-/// Contents as they lie in a file.
+/// The contents of a tensor as stored in a file.
 struct StoredTensor {
   llvm::ArrayRef<char> bytes;
   StoredType type = StoredType::Float32;
   llvm::SmallVector<int64_t, 4> shape;
 
   int64_t elements() const;
-  /// Whether there are as many bytes as the shape needs.
+  /// Whether the number of bytes is what the shape needs.
   bool isWhole() const;
-  /// Elements from `begin` on; all must exist.
+  /// Reads elements from `begin` on, which must be in range.
   void read(int64_t begin, llvm::MutableArrayRef<float> values) const;
 };
 
@@ -65,20 +65,21 @@ public:
   /// The tensor's shape, and the matrix that a sketch sees in it.
   llvm::ArrayRef<int64_t> shape() const { return sizes; }
 
-  /// A tensor that is stored as it is. Nothing where it is not whole.
+  /// A tensor that is not quantized. Null if it is not whole.
   static std::unique_ptr<WeightReader> plain(StoredTensor tensor);
 
-  /// As DequantizeLinear reads it: `scales` has one element, one for each
-  /// index of `axis`, or, with a `block`, one for each block along it; so has
-  /// `zeroPoints`, which may be missing. Nothing where shapes do not agree:
-  /// then `why` says what was found and expected.
+  /// A tensor quantized as for DequantizeLinear: `scales` has one element, one
+  /// for each index of `axis`, or, with a `block`, one for each block along it.
+  /// `zeroPoints` may be missing or has the same shape. Null if shapes do not
+  /// agree; `why` then says what was found and expected.
   static std::unique_ptr<WeightReader>
   dequantized(StoredTensor tensor, StoredTensor scales,
               std::optional<StoredTensor> zeroPoints, int64_t axis,
               int64_t block, std::string *why = nullptr);
 
-  /// As MatMulNBits reads it: `rows` by `columns`, a row in blocks of `block`
-  /// elements of `bits`, each block in whole bytes.
+  /// A tensor packed as for MatMulNBits: `rows` by `columns`, each row in
+  /// blocks of `block` elements of `bits` bits, each block padded to whole
+  /// bytes.
   struct Packing {
     int64_t rows = 0, columns = 0, bits = 4, block = 32;
   };

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Differences between an outlined function's body and the ops of one call:
+// recording them, applying them again, and converting paths between module and
+// root.
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -7,11 +11,13 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cassert>
+
 using namespace mlir;
 
 namespace htp {
 
-/// What the ONNX importer writes that is no mere note.
+/// Attributes of the ONNX importer that are not mere annotations.
 static constexpr StringLiteral kMeaningful[] = {
     "onnx.initializer", "onnx.attributes", "onnx.domain", "onnx.overload"};
 
@@ -33,12 +39,12 @@ bool isConstant(Operation *op) {
 }
 
 bool isAbsentValue(Operation *op) {
-  // A constant whose type nobody knows is `none` too, but has a value.
+  // A constant of unknown type has type `none`, too, but it has a value.
   auto isNote = [](NamedAttribute attribute) {
     return isa<UnitAttr>(attribute.getValue()) ||
            isAnnotation(attribute.getName());
   };
-  // And so is that of a broken constant that has neither, but a name.
+  // An invalid constant may have neither type nor value, but it has a name.
   return isConstant(op) && !op->hasAttr(kOutputNamesAttr) &&
          llvm::all_of(op->getResultTypes(),
                       [](Type type) { return isa<NoneType>(type); }) &&
@@ -99,7 +105,8 @@ bool ModuleFrame::isSameScope(Location loc, Location full) const {
 }
 
 bool ModuleFrame::isSame(Location loc, Location full) const {
-  // The names differ more often than not: a look at them makes no attribute.
+  // Compare without scopes first: names mostly differ, and that creates no
+  // attributes.
   return stripScopes(loc) == stripScopes(full) && absolute(loc) == full;
 }
 
@@ -160,7 +167,7 @@ TagAttr getAbsoluteTag(Operation *op) {
 // Differences
 //===----------------------------------------------------------------------===//
 
-/// Arguments of the blocks in an op's own regions: they have locations too.
+/// The block arguments of an op's regions, which have locations of their own.
 static SmallVector<BlockArgument> regionArguments(Operation *op) {
   SmallVector<BlockArgument> arguments;
   for (Region &region : op->getRegions())
@@ -177,8 +184,8 @@ static ArrayAttr argumentLocations(Operation *op) {
       }));
 }
 
-/// What annotates `op`. Asking for all of its attributes as a dictionary would
-/// make one, for each op with properties.
+/// The annotations of `op`. Collected without getAttrDictionary, which would
+/// unique a new dictionary for each op with properties.
 static SmallVector<NamedAttribute> annotationsOf(Operation *op) {
   NamedAttrList all(op->getRawDictionaryAttrs());
   if (DictionaryAttr given = getUnregisteredProperties(op))
@@ -217,6 +224,8 @@ static ArrayAttr namesMissing(ArrayRef<NamedAttribute> attributes,
 void recordDifference(Operation *body, Operation *original,
                       const ModuleFrame &frame,
                       SmallVectorImpl<NamedAttribute> &difference) {
+  assert(body->getName() == original->getName() &&
+         "only ops of matching bodies are compared");
   Builder builder(body->getContext());
   const size_t begin = difference.size();
   auto append = [&](StringRef key, Attribute value) {
@@ -262,7 +271,8 @@ void applyDifference(Operation *op, ArrayRef<NamedAttribute> difference) {
         op->setLoc(replaceInScope(op->getLoc(), inner));
     } else if (auto tag = dyn_cast<TagAttr>(entry.getValue());
                tag && findScope(op->getLoc())) {
-      setTag(op, tag); // the scope follows it; what is recorded comes later
+      // Also sets the scope; a recorded location is applied below.
+      setTag(op, tag);
     } else if (entry.getName() == kRecordedTypes) {
       if (auto types = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto [result, type] :
@@ -301,6 +311,7 @@ SmallVector<Operation *> recordedOps(Block &body) {
 DenseI64ArrayAttr encodeOrder(MLIRContext *context, ArrayRef<int64_t> places) {
   SmallVector<int64_t> runs;
   for (int64_t place : places) {
+    assert(place >= 0 && "positions count from 0");
     if (!runs.empty() && runs[runs.size() - 2] + runs.back() == place)
       ++runs.back();
     else
@@ -310,6 +321,7 @@ DenseI64ArrayAttr encodeOrder(MLIRContext *context, ArrayRef<int64_t> places) {
 }
 
 SmallVector<int64_t> decodeOrder(DenseI64ArrayAttr runs, size_t count) {
+  assert(runs && "no runs to decode");
   SmallVector<int64_t> places;
   ArrayRef<int64_t> values = runs.asArrayRef();
   for (size_t i = 0; i + 1 < values.size(); i += 2) {

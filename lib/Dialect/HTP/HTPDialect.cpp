@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The HTP dialect: setting tags, the syntax of its attributes, and the
+// verifiers of its ops.
 
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -68,7 +71,7 @@ void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
   op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
 }
 
-/// Sets the attribute; what is known of the tag is then the latest.
+/// Sets the attribute and moves the tag's cache entry to the front.
 htp::Tagger::Tagged &htp::Tagger::set(Operation *op, TagAttr tag) {
   auto *known = llvm::find_if(
       last, [&](const Tagged &other) { return other.tag == tag; });
@@ -115,7 +118,7 @@ struct TagFields {
 };
 } // namespace
 
-/// Prints the shortest decimal that is read back as the same number: 0.97, not
+/// Prints the shortest decimal that reads back as the same number: 0.97, not
 /// 0.96999999999999997.
 static void printConfidence(AsmPrinter &printer, const APFloat &confidence) {
   double value = confidence.convertToDouble();
@@ -130,7 +133,7 @@ static void printConfidence(AsmPrinter &printer, const APFloat &confidence) {
   printer.printFloat(confidence);
 }
 
-/// Prints what differs from the default:
+/// Prints the fields that differ from their defaults:
 ///   <"path", call = 1, evidence = "name", confidence = 0.99, reason = "…",
 ///    contexts = [#htp.context<…>]>
 static void printFields(AsmPrinter &printer, StringRef path, int64_t call,
@@ -286,7 +289,7 @@ static LogicalResult checkPath(StringRef path, htp::ModuleOp module) {
   return success();
 }
 
-/// Names `alias` as another path of `module`; an error where it is taken.
+/// Registers `alias` as another path of `module`; an error if it is taken.
 static LogicalResult addAlias(llvm::DenseMap<StringRef, htp::ModuleOp> &aliases,
                               StringRef alias, htp::ModuleOp module) {
   if (failed(checkPath(alias, module)))
@@ -304,10 +307,11 @@ static bool isInside(StringRef path, StringRef around) {
 }
 
 LogicalResult HierarchyOp::verifyRegions() {
-  // A large model has as many modules as nodes. That no path is there twice,
-  // SymbolTable has verified; only what must be looked up is kept.
+  // Large models may have as many modules as nodes, so only paths that need a
+  // lookup are put into tables. SymbolTable has already verified that paths are
+  // unique.
   llvm::DenseMap<StringRef, htp::ModuleOp> childOfMissing, aliases;
-  SmallVector<StringRef> around; // the module before, and those it is in
+  SmallVector<StringRef> around; // the previous module and its ancestors
   for (Operation &op : *getBody()) {
     auto module = dyn_cast<htp::ModuleOp>(op);
     if (!module)

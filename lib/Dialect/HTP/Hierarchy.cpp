@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads the module tree from an `htp.hierarchy` and writes it back, with the
+// parameters and their types.
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+
+#include <cassert>
 
 using namespace mlir;
 
@@ -14,8 +19,8 @@ namespace htp {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// torch's name of an element type, how to make it, and how to tell it without
-/// making one: readers may run beside who makes types.
+/// torch's name of an element type, how to create it, and how to recognize it
+/// without creating one, as another thread may be creating types.
 struct Dtype {
   StringLiteral name;
   Type (*make)(MLIRContext *);
@@ -150,7 +155,7 @@ llvm::hash_code hashParameters(ArrayRef<Parameter> parameters) {
 // From the IR
 //===----------------------------------------------------------------------===//
 
-/// What the root and the other modules have in common.
+/// The fields that the root has in common with other modules.
 template <typename OpT> static Module readModule(OpT op) {
   Module module;
   module.qualified = op.getQualified().str();
@@ -226,8 +231,8 @@ ModuleTree fromIR(HierarchyOp op) {
   return tree;
 }
 
-/// How many modules ahead one that was not reached yet is looked for: some have
-/// no ops of their own, or none with a tag yet.
+/// How far ahead of the furthest module reached so far to look for the next
+/// one: some modules have no ops, or no tagged ones yet.
 static constexpr size_t kNearby = 8;
 
 std::optional<ModuleId> PathAttrs::find(StringAttr path) {
@@ -250,6 +255,8 @@ std::optional<ModuleId> PathAttrs::find(StringAttr path) {
 TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
                         Evidence evidence, double confidence,
                         StringRef reason) {
+  assert(module < last.size() && "no such module in the tree of these tags");
+  assert(path && "a tag has a path");
   TagAttr &tag = last[module];
   if (!tag || tag.getCall() != call || tag.getEvidence() != evidence ||
       tag.getConfidenceValue() != confidence || tag.getReason() != reason)
@@ -259,6 +266,7 @@ TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
 
 void HierarchyAnalysis::assume(std::shared_ptr<const ModuleTree> tree,
                                PathAttrs paths) {
+  assert(tree && &paths.getTree() == tree.get() && "paths of another tree");
   known = std::move(tree);
   attributes.emplace(std::move(paths));
 }
@@ -271,12 +279,15 @@ void HierarchyAnalysis::read() {
   HierarchyOp op = findHierarchy(module);
   if (!op)
     return;
-  // The tree may have containers that the IR leaves out.
+  // The tree may have containers that are not in the IR.
   ModuleId id = ModuleTree::root();
   for (auto child : op.getBody()->getOps<htp::ModuleOp>()) {
     ++id;
-    if ((*known)[id].path != child.getPath())
-      id = *known->find(child.getPath());
+    if ((*known)[id].path != child.getPath()) {
+      std::optional<ModuleId> found = known->find(child.getPath());
+      assert(found && "the tree was made from these modules");
+      id = *found;
+    }
     attributes->set(id, child.getSymNameAttr());
   }
 }
@@ -292,10 +303,11 @@ ModuleTree fromIR(mlir::ModuleOp module) {
 
 OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
                               MLIRContext *context) {
+  assert(&paths.getTree() == &tree && "paths of another tree");
   OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();
   const Module &root = tree[ModuleTree::root()];
-  // A root without a class needs a name all the same; its class stays empty.
+  // A symbol name is required even if the root's class is unknown.
   auto op = HierarchyOp::create(
       builder, loc, root.className.empty() ? "model" : root.className,
       root.qualified.empty() ? root.className : root.qualified, root.parameters,
@@ -327,6 +339,7 @@ OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
 }
 
 void setHierarchy(mlir::ModuleOp module, OwningOpRef<HierarchyOp> hierarchy) {
+  assert(hierarchy && "no hierarchy to set");
   if (HierarchyOp old = findHierarchy(module))
     old.erase();
   module.getBody()->push_front(hierarchy.release());

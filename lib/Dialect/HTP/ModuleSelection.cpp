@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Selecting ops by module, and the cache of selections for op-by-op queries.
 
 #include "HTP/Dialect/HTP/IR/ModuleSelection.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -47,7 +49,7 @@ ModuleSelection::create(HierarchyOp hierarchy, const ModuleFilter &filter) {
   if (!llvm::is_contained(named, true))
     return llvm::createStringError("no module of class '" + filter.className +
                                    "' is at '" + filter.path + "'");
-  // Not every tree has parents first.
+  // Parents need not come first, so walk up from each module.
   for (ModuleId id : tree.ids()) {
     ModuleId at = id;
     while (!named[at] && at != ModuleTree::root())
@@ -79,7 +81,7 @@ bool ModuleSelection::contains(Operation *op) const {
 // ModuleSelections
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit` with all attributes that a selection depends on.
+/// Calls `visit` with every attribute that a selection depends on.
 static void forEachName(HierarchyOp hierarchy,
                         llvm::function_ref<void(Attribute)> visit) {
   visit(hierarchy.getQualifiedAttr());
@@ -91,8 +93,8 @@ static void forEachName(HierarchyOp hierarchy,
   }
 }
 
-/// Whether the tree is still what `names` were taken from. An address alone
-/// says nothing: a hierarchy is replaced as a whole, and memory is used again.
+/// Whether `names` still describe the tree. Comparing the op's address is not
+/// enough: a hierarchy is replaced as a whole, and its memory may be reused.
 static bool hasNames(HierarchyOp hierarchy, ArrayRef<Attribute> names) {
   size_t count = 0;
   bool same = true;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads names, kinds, metadata and contents of nodes from their attributes.
 
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -18,20 +20,20 @@ using namespace mlir;
 namespace htp {
 
 bool isInitializer(Operation *op) {
-  // A property only of an operation that is not registered.
+  // Registered ops never have it as a property; hasAttr would be slower.
   return op->getDiscardableAttr(kInitializerAttr) ||
          (!op->isRegistered() && op->hasAttr(kInitializerAttr));
 }
 
-/// Whether `op` ends its block. Of an op that the tool does not know, an
-/// `onnx.Return` in a stock mlir-opt, only its place tells.
+/// Whether `op` ends its block. An unregistered op (an `onnx.Return` in a stock
+/// mlir-opt) is recognized by its position.
 static bool isTerminator(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
          (!op->isRegistered() && op->getNumResults() == 0 && !getTag(op) &&
           op == &op->getBlock()->back());
 }
 
-/// Whether `op`, which is somewhere in a function, is a node.
+/// Whether `op`, which must be inside a function, is a node.
 static bool isNodeOfFunction(Operation *op) {
   return !isInitializer(op) && !isTerminator(op) &&
          !isa<SymbolOpInterface>(op) &&
@@ -52,8 +54,8 @@ bool needsTag(Operation *op) {
                         llvm::any_of(op->getResultTypes(), isShaped));
 }
 
-/// Visits the nodes of the functions that `wanted` is true for. Once for each
-/// function, not for each node, it is asked what lies around.
+/// Visits the nodes of all functions for which `wanted` is true. The context of
+/// nodes is checked once per function rather than once per node.
 static void forEachNodeIn(mlir::ModuleOp module,
                           llvm::function_ref<bool(FunctionOpInterface)> wanted,
                           llvm::function_ref<void(Operation *)> visit) {
@@ -82,9 +84,9 @@ void forEachRootedNode(mlir::ModuleOp module,
       visit);
 }
 
-/// onnx-mlir has old versions of some operators: SoftmaxV11 is a Softmax.
+/// onnx-mlir names old versions of some operators SoftmaxV11 and the like.
 static StringRef withoutVersion(StringRef name) {
-  if (!llvm::isDigit(name.back()))
+  if (name.empty() || !llvm::isDigit(name.back()))
     return name;
   StringRef stem = name.rtrim("0123456789");
   return stem.consume_back("V") && !stem.empty() ? stem : name;
@@ -191,13 +193,13 @@ SmallVector<StringRef> taggedReaders(Value value) {
       if (isCopy(user))
         llvm::append_range(worklist, user->getResults());
     }
-  // What only copies read is read by their modules.
+  // If only copies read the value, use the modules of the copies.
   if (readers.empty())
     for (Operation *user : value.getUsers())
       if (TagAttr tag = getTag(user))
         readers.insert(tag.getPath());
   SmallVector<StringRef> sorted = readers.takeVector();
-  llvm::sort(sorted); // users are not in the order of the graph
+  llvm::sort(sorted); // use lists are not in program order
   return sorted;
 }
 
@@ -214,7 +216,7 @@ std::optional<ArrayRef<char>> getTensorBytes(Attribute tensor,
     return std::nullopt;
   ArrayRef<char> raw = dense.getRawData();
   if (dense.getElementType().isInteger(1)) {
-    // Stored as bits; a byte each is what PyTorch and ONNX hold.
+    // MLIR packs bools as bits; PyTorch and ONNX store a byte each.
     for (bool value : dense.getValues<bool>())
       storage.push_back(value);
     return ArrayRef<char>(storage);

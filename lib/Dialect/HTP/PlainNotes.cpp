@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Notes of parameters in locations: attaching, finding and removing them.
 
 #include "HTP/Dialect/HTP/IR/PlainNotes.h"
 

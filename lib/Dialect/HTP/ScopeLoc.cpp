@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attaches module scopes to locations, finds them and removes them again.
 
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cassert>
 
 using namespace mlir;
 
@@ -14,7 +18,7 @@ static constexpr StringLiteral kCall = "htp.call";
 
 static constexpr StringLiteral kSources = "htp.sources";
 
-/// What attachScope made, or nothing: the location with a scope of its own.
+/// The metadata of a location made by attachScope; null for any other.
 static DictionaryAttr ownMetadata(LocationAttr loc) {
   auto fused = dyn_cast<FusedLoc>(loc);
   auto metadata = fused ? dyn_cast_or_null<DictionaryAttr>(fused.getMetadata())
@@ -28,14 +32,14 @@ static int64_t integerOr0(DictionaryAttr metadata, StringRef key) {
   return value ? value.getInt() : 0;
 }
 
-/// How many of the locations in a scope's location are Python code.
+/// The number of Python source lines in a location made by attachScope.
 static size_t sourceCount(FusedLoc loc, DictionaryAttr metadata) {
   int64_t count = integerOr0(metadata, kSources);
   return std::clamp<int64_t>(count, 0, loc.getLocations().size());
 }
 
-/// What the scope was attached to. No original location is left where it was
-/// unknown: FusedLoc drops those.
+/// The location that the scope was attached to. FusedLoc drops unknown
+/// locations, so there may be none left.
 static Location withoutOwnScope(FusedLoc loc, DictionaryAttr metadata) {
   ArrayRef<Location> kept =
       loc.getLocations().drop_back(sourceCount(loc, metadata));
@@ -43,7 +47,7 @@ static Location withoutOwnScope(FusedLoc loc, DictionaryAttr metadata) {
                           : FusedLoc::get(loc.getContext(), kept);
 }
 
-/// The scope that `loc` itself holds, not what lies inside it.
+/// The scope of `loc` itself, not of locations nested in it.
 static std::optional<Scope> ownScope(LocationAttr loc) {
   DictionaryAttr metadata = ownMetadata(loc);
   if (!metadata)
@@ -81,9 +85,8 @@ Location attachScope(Location loc, Scope scope, ArrayRef<Location> sources) {
   return FusedLoc::get(context, parts, metadata.getDictionary(context));
 }
 
-/// Whether a scope may lie in `loc` or below it. Nearly every location is a
-/// name and no more: looking at it is far cheaper than a walk over everything
-/// that a location can hold.
+/// Whether `loc` or a nested location may hold a scope. Nearly every location
+/// is a plain name, for which this is far cheaper than a full walk.
 static bool mayHoldScope(Location loc) {
   return llvm::TypeSwitch<LocationAttr, bool>(loc)
       .Case<UnknownLoc, FileLineColRange>([](auto) { return false; })
@@ -100,6 +103,7 @@ static bool mayHoldScope(Location loc) {
 
 Location attachScopeOf(Location made, Location loc) {
   DictionaryAttr metadata = ownMetadata(made);
+  assert(metadata && "not a location that attachScope made");
   if (mayHoldScope(loc) || metadata.contains(kSources))
     return attachScope(loc, *ownScope(made));
   return FusedLoc::get(loc.getContext(), {loc}, metadata);
@@ -127,7 +131,8 @@ SmallVector<Scope, 1> findScopes(Location loc) {
   SmallVector<Scope, 1> scopes;
   if (!mayHoldScope(loc))
     return scopes;
-  // What attachScope makes, around a location without scopes.
+  // The common case: the result of attachScope around a location without
+  // scopes.
   if (std::optional<Scope> scope = ownScope(loc);
       scope && llvm::none_of(cast<FusedLoc>(loc).getLocations(), mayHoldScope))
     return {*scope};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ONNX element types and MLIR's. As in onnx-mlir, signed integers are signless
-// and unsigned ones carry the sign in the type.
+// Conversion between ONNX and MLIR element types. As in onnx-mlir, signed
+// integers are signless and unsigned ones carry the sign in the type.
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 
@@ -82,7 +82,7 @@ Type htp::onnx::getElementType(int32_t dataType, MLIRContext *context) {
 }
 
 int32_t htp::onnx::getDataType(Type elementType) {
-  // 28 candidates; a search keeps the table above the only one.
+  // A search of 28 candidates is fast enough, and avoids a second table.
   for (int32_t dataType = DataType::DataType_MIN + 1;
        dataType <= DataType::DataType_MAX; ++dataType)
     if (getElementType(dataType, elementType.getContext()) == elementType)

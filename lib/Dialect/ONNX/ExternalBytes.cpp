@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The bytes behind `#onnx.external`.
+// Implements TensorBytesInterface for `#onnx.external`.
 
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writes Schemas.inc while HTP is built: what the dialect has to know of every
-// operator before any is used. The library itself would make all schemas in all
-// versions to answer that, which takes longer than tagging a small model.
+// A build-time tool that writes Schemas.inc: what the dialect has to know about
+// every operator before any is used. Asking the ONNX library at run time would
+// create all schemas in all versions, which takes longer than tagging a small
+// model.
 
 #include "onnx/defs/schema.h"
 
@@ -15,10 +16,10 @@ using onnx::OpSchema;
 using Names = std::vector<std::string>;
 
 namespace {
-/// The lists of names of all schemas, in one array. Most are equal to another.
+/// The lists of names of all schemas, deduplicated into one array.
 class NameTable {
 public:
-  /// The list as an expression.
+  /// Adds a list and returns a C++ expression for it.
   std::string add(const Names &list) {
     if (list.empty())
       return "{}";
@@ -41,7 +42,7 @@ private:
 };
 } // namespace
 
-/// The class that stands for a schema: `Add_Onnx_ver14`.
+/// The name of ONNX's C++ class for a schema: `Add_Onnx_ver14`.
 static std::string className(const OpSchema &schema) {
   static const std::map<std::string, std::string> domains = {
       {"", "Onnx"},

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers the types, attributes and operations of the ONNX dialect.
 
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
@@ -23,7 +25,7 @@ using namespace htp::onnx;
 #include "HTP/Dialect/ONNX/IR/ONNXOps.cpp.inc"
 
 void ONNXDialect::initialize() {
-  // Tomorrow's opset has operators that today's library does not know.
+  // Newer opsets have operators that the linked library does not know.
   allowUnknownOperations();
   addTypes<
 #define GET_TYPEDEF_LIST

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which schema applies to an operation: its operator type, domain and opset
+// version.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
@@ -37,8 +40,8 @@ int64_t htp::onnx::getOpsetVersion(Operation *op, StringRef domain) {
         parent->getDiscardableAttr("onnx.opset_import"));
     if (!imports)
       continue;
-    // Of two imports of a domain the last one holds, and the very name before
-    // another, as in ONNX's checker.
+    // As in ONNX's checker, the last import of a domain counts, and the exact
+    // name takes precedence over the alias ("ai.onnx").
     int64_t found = 0, byOtherName = 0;
     for (DictionaryAttr entry : imports.getAsRange<DictionaryAttr>()) {
       auto name = entry.getAs<StringAttr>("domain");
@@ -72,7 +75,7 @@ StringRef htp::onnx::getDomain(Operation *op) {
 
 SmallVector<StringRef> htp::onnx::getRegionNames(Operation *op) {
   SmallVector<StringRef> names;
-  // Written by the importer: one entry for each region.
+  // Set by the importer: one entry per region.
   if (auto graphs = op->getAttrOfType<ArrayAttr>("onnx.graphs"))
     for (DictionaryAttr graph : graphs.getAsRange<DictionaryAttr>())
       if (auto name = graph.getAs<StringAttr>("attribute"))
@@ -80,7 +83,7 @@ SmallVector<StringRef> htp::onnx::getRegionNames(Operation *op) {
   if (names.size() == op->getNumRegions())
     return names;
   names.clear();
-  // Otherwise as onnx-mlir has them, whose If starts with the true branch.
+  // Otherwise in the order of onnx-mlir, whose If has the then-branch first.
   if (const ::onnx::OpSchema *schema = findSchema(op))
     for (const auto &[name, attribute] : schema->attributes())
       if (attribute.type == ::onnx::AttributeProto::GRAPH)
@@ -91,7 +94,7 @@ SmallVector<StringRef> htp::onnx::getRegionNames(Operation *op) {
 }
 
 bool htp::onnx::isReservedAttrName(StringRef name) {
-  // The last four are onnx-mlir's, on operations with regions.
+  // The last four are set by onnx-mlir on operations with regions.
   return name == kNodeName || name == kOutputNames || name.contains('.') ||
          name == "input_names" || name == "output_names" ||
          name == "input_dim_params" || name == "output_dim_params";

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The operations that are made from schemas.
+// Registers one MLIR operation per ONNX operator, with properties.
 //
-// MLIR's own dynamic operations (DynamicOpDefinition) have no properties, which
-// makes them unequal to each other (so that CSE does nothing) and unable to
-// read the `<{…}>` of onnx-mlir's text. These have: the attributes of the
-// schema and the dialect's own book-keeping (the names of the node and of its
-// outputs, its metadata) are properties. Book-keeping does not take part in
-// comparisons: two nodes that compute the same are equal whatever they are
-// called.
+// MLIR's own dynamic operations (DynamicOpDefinition) have no properties, so
+// they never compare equal (CSE does nothing) and cannot parse the `<{…}>` of
+// onnx-mlir's text. Here, the attributes of the schema and the dialect's
+// bookkeeping (the names of the node and of its outputs, its metadata) are
+// properties. Bookkeeping is ignored in comparisons: two nodes that compute the
+// same are equal whatever their names.
 //
-// What each node has of its own (its names, its metadata, the value of a
-// constant) is no entry of the dictionary: nearly all nodes then share one of a
-// few dictionaries. MLIR keeps every dictionary for ever, in a table that gets
-// slower as it grows.
+// Properties that are unique to each node (its names, its metadata, the value
+// of a constant) are stored outside of the attribute dictionary, so that nearly
+// all nodes share one of a few dictionaries. MLIR never frees a dictionary, and
+// its table of them gets slower as it grows.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
@@ -26,7 +25,7 @@
 using namespace mlir;
 using namespace htp::onnx;
 
-/// What the importer writes on nodes beside the node's own attributes.
+/// Attributes that the importer adds to those of the ONNX node.
 static constexpr llvm::StringLiteral kBookkeeping[] = {
     kNodeName,
     kOutputNames,
@@ -46,14 +45,15 @@ static const llvm::StringSet<> &bookkeeping() {
   return *names;
 }
 
-/// Those that each node has of its own; the value is the last.
+/// Properties stored outside of the dictionary (see above). The value must be
+/// last.
 static constexpr llvm::StringLiteral kOwn[] = {kMetadataProps, kNodeName,
                                                kOutputNames, kValue};
 
 bool htp::onnx::isOwn(StringRef name) { return llvm::is_contained(kOwn, name); }
 
 static bool isBookkeeping(StringRef name) {
-  // These two change what is computed.
+  // These two affect what the node computes.
   if (name == "onnx.attributes" || name == "onnx.overload")
     return false;
   return llvm::is_contained(kBookkeeping, name);
@@ -64,7 +64,7 @@ static bool isBookkeeping(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Nodes have no side effects; random ones do not get this interface.
+/// Nodes have no side effects. Random operators do not get this interface.
 struct NoEffects : MemoryEffectOpInterface::FallbackModel<NoEffects> {
   void
   getEffects(Operation *,
@@ -72,7 +72,7 @@ struct NoEffects : MemoryEffectOpInterface::FallbackModel<NoEffects> {
                  &) const {}
 };
 
-/// Values are printed under the names that they have in the model.
+/// Prints values under their names in the model.
 struct ResultNames : OpAsmOpInterface::FallbackModel<ResultNames> {
   void getAsmResultNames(Operation *op, OpAsmSetValueNameFn setName) const {
     auto names = op->getAttrOfType<ArrayAttr>(kOutputNames);
@@ -89,7 +89,7 @@ struct ResultNames : OpAsmOpInterface::FallbackModel<ResultNames> {
 
 private:
   /// `/encoder/layer.0/MatMul_output_0` → `encoder_layer.0_MatMul_output_0`:
-  /// the printer would spell a slash in hexadecimal.
+  /// the printer would print a slash in hexadecimal.
   static std::string identifier(StringRef name) {
     std::string result;
     for (char c : name.ltrim('/'))
@@ -98,7 +98,7 @@ private:
   }
 };
 
-/// Properties are written as one attribute.
+/// Writes all properties as one attribute.
 struct BytecodeModel : BytecodeOpInterface::FallbackModel<BytecodeModel> {
   static LogicalResult readProperties(DialectBytecodeReader &reader,
                                       OperationState &state) {
@@ -110,7 +110,7 @@ struct BytecodeModel : BytecodeOpInterface::FallbackModel<BytecodeModel> {
 };
 } // namespace
 
-/// Operations that no schema describes have only names.
+/// Unregistered operations only get result names.
 void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
                                                OperationName) {
   static ResultNames resultNames;
@@ -124,8 +124,8 @@ void *ONNXDialect::getRegisteredInterfaceForOp(TypeID interfaceID,
 
 namespace {
 struct Properties {
-  std::array<Attribute, std::size(kOwn)> own; ///< null where there is none
-  DictionaryAttr attributes; ///< all others; null until there is one
+  std::array<Attribute, std::size(kOwn)> own; ///< null if absent
+  DictionaryAttr attributes;                  ///< all others; null if none
 
   Attribute *find(StringRef name) {
     const auto *it = llvm::find(kOwn, name);
@@ -152,7 +152,7 @@ public:
     for (StringRef name : kOwn)
       ownNames.push_back(StringAttr::get(dialect->getContext(), name));
     interfaceMap.insertModels<BytecodeModel, ResultNames>();
-    // One with graphs depends on what they do, too, and MLIR looks there.
+    // For operators with subgraphs, MLIR looks into these as well.
     if (!schemas.isRandom)
       interfaceMap.insertModels<NoEffects>();
   }
@@ -197,8 +197,8 @@ public:
 
   std::optional<Attribute> getInherentAttr(Operation *op,
                                            StringRef name) override {
-    // Asked for every attribute of every dialect: a look at the first letters
-    // saves most searches.
+    // Called for every attribute of every dialect, so rule out most of them by
+    // prefix.
     bool maybeOurs = name.starts_with("onnx");
     if (Attribute *note = maybeOurs ? get(op).find(name) : nullptr)
       return *note;
@@ -251,14 +251,14 @@ public:
     auto attrs = dyn_cast_or_null<DictionaryAttr>(attr);
     if (!attrs)
       return emitError() << "expects a dictionary of attributes";
-    // Added to what is there: the parser comes here after it has set the
-    // attributes in braces, some of which are properties too.
+    // Add to the existing properties: the parser calls this after it has set
+    // the attributes in braces, some of which are properties, too.
     Properties &made = get(properties);
     auto isShared = [](NamedAttribute entry) {
       return !isOwn(entry.getName());
     };
     if (!made.attributes && llvm::all_of(attrs, isShared)) {
-      made.attributes = attrs; // As the importer gives them: not made again.
+      made.attributes = attrs; // The importer's dictionary; nothing to unique.
       return success();
     }
     NamedAttrList others(made.attributes);
@@ -292,7 +292,7 @@ public:
   }
 
 private:
-  /// The attributes that say what the node computes, but for its value.
+  /// The attributes that affect what the node computes, except its value.
   static SmallVector<NamedAttribute> semantics(OpaqueProperties properties) {
     SmallVector<NamedAttribute> attrs;
     if (DictionaryAttr all = get(properties).attributes)
@@ -339,7 +339,7 @@ static ParseResult parseConstant(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-/// The generic form without quotes, as onnx-mlir prints some of its operations:
+/// The generic form without quotes, which onnx-mlir prints for some operations:
 /// `onnx.ConstantOfShape(%0) {value = …} : (tensor<2xi64>) -> tensor<*xf32>`.
 static ParseResult parseUnquoted(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -358,7 +358,7 @@ OperationName::ParseAssemblyFn SchemaOp::getParseAssemblyFn() {
   return name.getValue() == "onnx.Constant" ? parseConstant : parseUnquoted;
 }
 
-/// Whether the short form of a constant says all.
+/// Whether the short form of a constant loses nothing.
 static bool isPlainConstant(Operation *op, const Properties &properties) {
   if (op->getName().getStringRef() != "onnx.Constant" ||
       !properties.isValueOnly() || !op->getDiscardableAttrs().empty() ||
@@ -368,8 +368,8 @@ static bool isPlainConstant(Operation *op, const Properties &properties) {
   return value && value.getType() == op->getResult(0).getType();
 }
 
-/// The generic form, with the book-keeping where onnx-mlir has it: among the
-/// discardable attributes.
+/// Prints the generic form, with bookkeeping among the discardable attributes
+/// as in onnx-mlir.
 void SchemaOp::printAssembly(Operation *op, OpAsmPrinter &printer, StringRef) {
   if (isPlainConstant(op, get(op))) {
     printer << "onnx.Constant ";

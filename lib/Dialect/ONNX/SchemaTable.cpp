@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The operators that the library knows, from a table that was made while HTP
-// was built.
+// Looks up operators in the table that GenerateSchemas made at build time.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
@@ -50,14 +49,14 @@ const OperatorSchemas::Version *OperatorSchemas::at(int64_t opset) const {
   return found;
 }
 
-/// Never destroyed: threads that still run when the program ends may use it.
+/// Never destroyed, as threads may still use it while the program exits.
 static const llvm::StringMap<OperatorSchemas> &operators() {
   static const auto *all = [] {
     auto *made = new llvm::StringMap<OperatorSchemas>();
     for (const SchemaEntry &entry : kSchemas) {
       OperatorSchemas &schemas = (*made)[entry.opType];
       schemas.domain = entry.domain;
-      schemas.isRandom = entry.isRandom; // The newest one decides.
+      schemas.isRandom = entry.isRandom; // The newest version decides.
       schemas.versions.emplace_back(entry.since, entry.make, entry.attributes,
                                     entry.graphs, entry.required);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Checks operations against the schema that the opset import selects.
+// Verifies operations against the schema that the opset import selects.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
@@ -51,11 +51,11 @@ static bool isListOf(Attribute attr, bool (*predicate)(Attribute)) {
 }
 static bool isString(Attribute attr) { return isa<StringAttr>(attr); }
 
-/// Whether the attribute can be what the schema declares.
+/// Whether the attribute has the type that the schema declares.
 static bool hasType(Attribute attr, AttributeProto::AttributeType type) {
   switch (type) {
   case AttributeProto::INT:
-    // A data type may be written as a type, as onnx-mlir does for Cast.
+    // A data type may be given as an MLIR type, as onnx-mlir does for Cast.
     return isInt(attr) || isa<TypeAttr>(attr);
   case AttributeProto::FLOAT:
     return isFloat(attr);
@@ -105,7 +105,7 @@ static StringRef describe(AttributeProto::AttributeType type) {
 static LogicalResult verifyAttribute(Operation *op, const OpSchema &schema,
                                      NamedAttribute attr) {
   StringRef name = attr.getName();
-  // Tags as attributes (--tag-storage=attribute) are on any operator.
+  // Any operator may carry tags as attributes (--tag-storage=attribute).
   if (isReservedAttrName(name) || name == "source_module" ||
       name == "hierarchy_tags")
     return success();
@@ -126,8 +126,8 @@ static LogicalResult verifyAttributes(Operation *op, const OpSchema &schema) {
   }));
 }
 
-/// Names of the attributes that stand in the rest (`onnx.attributes`), in the
-/// message's own form.
+/// Whether the attribute is among those that the importer kept in protobuf form
+/// (`onnx.attributes`), as MLIR cannot represent them.
 static bool isInRest(Operation *op, StringRef name) {
   auto rest = op->getAttrOfType<ArrayAttr>("onnx.attributes");
   return rest && llvm::any_of(rest.getAsRange<DictionaryAttr>(),
@@ -170,7 +170,8 @@ static LogicalResult verifyRegions(Operation *op,
   return success();
 }
 
-/// Whether numbers of operands and results and names of attributes fit.
+/// Whether the op fits the schema by its numbers of operands and results and
+/// its attribute names.
 static bool fits(Operation *op, const OpSchema &schema) {
   int inputs = op->getNumOperands(), outputs = op->getNumResults();
   if (inputs < schema.min_input() || inputs > schema.max_input() ||
@@ -182,8 +183,8 @@ static bool fits(Operation *op, const OpSchema &schema) {
   });
 }
 
-/// The schema to check against. onnx-mlir's text has no opset imports; there,
-/// the newest version that the operation can be.
+/// The schema version to verify against. onnx-mlir's text has no opset imports;
+/// then it is the newest version that the operation fits.
 static const OperatorSchemas::Version *
 selectVersion(Operation *op, const OperatorSchemas &schemas) {
   int64_t opset = getOpsetVersion(op, schemas.domain);
@@ -197,7 +198,7 @@ selectVersion(Operation *op, const OperatorSchemas &schemas) {
 LogicalResult htp::onnx::verifyAgainstSchema(Operation *op,
                                              const OperatorSchemas &schemas) {
   const OperatorSchemas::Version *version = selectVersion(op, schemas);
-  // Newer or older than what the library knows: nothing to check against.
+  // The library does not know this version, so there is nothing to verify.
   if (!version)
     return success();
   const OpSchema &schema = *version->schema;

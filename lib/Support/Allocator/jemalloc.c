@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How htp-opt and htp-onnx want jemalloc, which they link in place of the
-// system's malloc. A large model is millions of small objects, most of which
-// live to the end:
+// Options for jemalloc, which htp-opt and htp-onnx use instead of the system's
+// malloc. A large model is millions of small objects, most of which live until
+// the program exits:
 //   thp                 in huge pages their first touch costs a fraction of the
 //                       page faults, and finding one again misses the TLB less;
 //   narenas, oversize   one arena for pieces of all sizes: what the thread that

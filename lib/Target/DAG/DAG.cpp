@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A module's entry is complete: it has the operations of all modules below it,
-// and every edge whose two ends it has. So an operation is in the entries of
-// its module and of all modules above, and an edge in those of the lowest
-// module that has both ends and of all above.
+// A module's entry contains the operations of all modules below it, and every
+// edge between them. So an operation is in the entries of its module and all
+// ancestors, and an edge in those of the lowest common ancestor of its ends and
+// all ancestors of that.
 
 #include "HTP/Target/DAG.h"
 #include "HTP/Target/TaggedGraph.h"
@@ -31,8 +31,8 @@ public:
   void write(llvm::json::OStream &json);
 
 private:
-  /// Calls `visit` for the module with a tag of its own at or above `id`, and
-  /// for all of those above.
+  /// Calls `visit` for the entries of all modules at or above `id` that have a
+  /// tag of their own.
   template <typename Visit> void upwards(ModuleId id, Visit visit) {
     id = tags.taggedModule(id);
     visit(entries[id]);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of operators that multiply and add, with a rule for each.
 
 #include "Costs.h"
 
@@ -71,7 +73,7 @@ std::optional<int64_t> htp::bytesOf(Type type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Rules: how often an element of the result is added to, times the elements
+// Rules: multiply-adds per element of the result, times the elements
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -82,19 +84,18 @@ public:
   bool has(size_t index) const {
     return index < op.inputs.size() && op.inputs[index];
   }
-  /// The sizes of an input; nothing where it is missing or its rank is not
-  /// known.
+  /// The sizes of an input; nothing if it is missing or unranked.
   std::optional<ArrayRef<int64_t>> sizes(size_t index) const {
     auto tensor = has(index) ? dyn_cast<TensorType>(op.inputs[index]) : nullptr;
     if (!tensor || !tensor.hasRank())
       return std::nullopt;
     return tensor.getShape();
   }
-  /// -1 where it is not known.
+  /// The rank of an input; -1 if unknown.
   int64_t rank(size_t index) const {
     return sizes(index) ? int64_t(sizes(index)->size()) : -1;
   }
-  /// One of them; from the last one where `axis` is negative.
+  /// One size of an input; a negative `axis` counts from the end.
   Amount size(size_t index, int64_t axis) const {
     int64_t all = rank(index);
     if (axis < -all || axis >= all)
@@ -102,11 +103,11 @@ public:
     int64_t size = (*sizes(index))[axis < 0 ? all + axis : axis];
     return ShapedType::isDynamic(size) ? Amount() : Amount(size);
   }
-  /// Elements of the first result.
+  /// The number of elements of the first result.
   Amount made() const {
     return op.outputs.empty() ? Amount() : elementsOf(op.outputs.front());
   }
-  /// An attribute that is a number.
+  /// An integer attribute.
   Amount number(StringRef name) const {
     auto value = op.op->getAttrOfType<IntegerAttr>(name);
     return value && value.getValue().getBitWidth() <= 64
@@ -132,11 +133,10 @@ static Amount gemm(const Operands &of) {
   return of.made() * of.size(0, of.isSet("transA") ? 0 : 1);
 }
 
-/// Weights in blocks of a few bits: the attribute K is the axis that is summed
-/// over.
+/// MatMulNBits: the attribute K is the size of the contracted axis.
 static Amount packed(const Operands &of) { return of.made() * of.number("K"); }
 
-/// A window of the weight: all of its sizes but the first.
+/// The size of a window: the product of the weight's sizes except the first.
 static Amount window(const Operands &of, size_t weight) {
   std::optional<ArrayRef<int64_t>> sizes = of.sizes(weight);
   if (!sizes || !elementsOf(*sizes).known())
@@ -151,7 +151,7 @@ static Amount qlinearConv(const Operands &of) {
   return of.made() * window(of, 3);
 }
 
-/// Every element of the input is spread by a window: (in, out / group,
+/// Every element of the input is multiplied with a window: (in, out / group,
 /// kernel…).
 static Amount convTranspose(const Operands &of) {
   return of.has(0) ? elementsOf(of.op.inputs[0]) * window(of, 1) : Amount();
@@ -187,17 +187,17 @@ static Amount einsum(const Operands &of) {
   return all;
 }
 
-/// Queries with keys, then the weights with values; `width` is that of all
-/// heads together.
+/// Queries times keys, then scores times values; `width` is the sum over all
+/// heads.
 static Amount scores(Amount batch, Amount length, Amount keys, Amount width,
                      Amount valueWidth) {
   return batch * length * keys * (width + valueWidth);
 }
 
-/// ONNX's own: (batch, heads, length, size), or (batch, length, heads * size)
-/// with the numbers of heads.
+/// ONNX's Attention: (batch, heads, length, size), or (batch, length, heads *
+/// size) with the number of heads as an attribute.
 static Amount attention(const Operands &of) {
-  // What came before, beside the new keys.
+  // The cached keys, in addition to the new ones.
   Amount past = of.has(4) ? of.size(4, 2) : Amount(0);
   if (!of.sizes(1) || !of.sizes(2))
     return {};
@@ -217,7 +217,7 @@ static Amount attention(const Operands &of) {
 /// width), or by heads.
 static Amount multiHeadAttention(const Operands &of) {
   if (of.rank(0) != 3 || !of.has(1) || !of.has(2))
-    return {}; // Packed keys, whose widths the model does not say.
+    return {}; // packed keys, whose widths the model does not state
   bool byHeads = of.rank(1) == 4;
   Amount keys = of.size(1, byHeads ? 2 : 1);
   Amount width = byHeads ? of.size(2, 1) * of.size(2, 3) : of.size(2, 2);
@@ -230,7 +230,7 @@ static Amount multiHeadAttention(const Operands &of) {
 /// the scores.
 static Amount packedAttention(const Operands &of) {
   if (of.has(4))
-    return {}; // A cache: how much of it is filled is not a size.
+    return {}; // a cache, which may be filled to any degree
   Amount batch = of.size(0, 0), length = of.size(0, 1), columns = of.size(1, 1);
   Amount queries = columns / 3, values = columns / 3;
   auto parts = of.op.op->getAttrOfType<ArrayAttr>("qkv_hidden_sizes");
@@ -251,8 +251,8 @@ static Amount anyAttention(const Operands &of) {
   return own ? attention(of) : packedAttention(of);
 }
 
-/// com.microsoft: the keys that are there after the step are those of the
-/// second result.
+/// com.microsoft GroupQueryAttention: the second result has all keys present
+/// after the step.
 static Amount groupQueryAttention(const Operands &of) {
   auto present = of.op.outputs.size() > 1
                      ? dyn_cast_or_null<TensorType>(of.op.outputs[1])
@@ -314,8 +314,8 @@ static bool isOfONNXRuntime(StringRef domain) {
   return domain == "com.microsoft" || domain == "com.ms.internal.nhwc";
 }
 
-/// Of ONNX Runtime's operators, those that map, normalize, move or quantize
-/// elements.
+/// Whether an operator of ONNX Runtime only maps, normalizes, moves or
+/// quantizes elements.
 static bool multipliesNothing(StringRef type) {
   static const llvm::StringSet<> table = {"BiasAdd",
                                           "BiasGelu",

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What an operation costs: multiply-adds by a table of operators, and bytes by
-// the sizes of tensors.
+// The costs of one operation: multiply-adds from a table of operators, and
+// bytes from the sizes of tensors.
 //
-// Only products count, as in most tables of models: convolutions, matrix
-// products, attention, recurrent cells. Everything else moves or maps elements
-// and counts 0. What is not known is nothing, never a guess: an operator that
-// no table has, or one whose sizes the model leaves open. docs/Viewing.md has
-// the table for readers.
+// As is common, only products count: convolutions, matrix products, attention,
+// recurrent cells. Everything else moves or maps elements and counts 0. Unknown
+// costs (an unknown operator, dynamic sizes) are reported as unknown, never
+// guessed. docs/Viewing.md has the table for users.
 
 #ifndef LIB_TARGET_FIGURES_COSTS_H
 #define LIB_TARGET_FIGURES_COSTS_H
@@ -18,8 +17,8 @@
 
 namespace htp {
 
-/// A number of elements or products that may not be known. One that is larger
-/// than an int64_t is not known, either.
+/// A number of elements or products that may be unknown. Overflowing an int64_t
+/// makes it unknown.
 class Amount {
 public:
   Amount() = default;
@@ -29,28 +28,28 @@ public:
   std::optional<int64_t> known() const { return value; }
   friend Amount operator*(Amount a, Amount b);
   friend Amount operator+(Amount a, Amount b);
-  /// Rounded down; not known where `b` is 0.
+  /// Rounded down; unknown if `b` is 0.
   friend Amount operator/(Amount a, Amount b);
 
 private:
   std::optional<int64_t> value;
 };
 
-/// An operator with what is known of its operands. Types are those of the
-/// values where they are made: null for a missing one.
+/// An operator with the types of its operands and results, taken from where the
+/// values are defined; null for a missing value.
 struct Operator {
   llvm::StringRef type, domain;
   llvm::SmallVector<mlir::Type> inputs, outputs;
-  mlir::Operation *op; ///< that has the attributes
+  mlir::Operation *op; ///< holds the attributes
 };
 
-/// How many multiply-adds an operator does.
+/// The number of multiply-adds of an operator; nothing if unknown.
 std::optional<int64_t> multiplyAdds(const Operator &op);
 
-/// Bits of an element as ONNX stores it: f32: 32; i1 (a bool): 8.
+/// The bits that ONNX stores for an element: 32 for f32, 8 for i1 (a bool).
 std::optional<int64_t> elementBits(mlir::Type element);
 
-/// Bytes of a tensor: whole ones for an element, two elements of 4 bits in one.
+/// The size of a tensor in bytes; two 4-bit elements share a byte.
 std::optional<int64_t> bytesOf(mlir::Type type);
 
 } // namespace htp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// First what belongs to one module, then up the tree, and then what several
-// share, which counts once above them.
+// Computes the figures of each module alone, adds them up along the tree, and
+// then corrects for what several modules share, which counts once above them.
 
 #include "HTP/Target/Figures.h"
 #include "Costs.h"
@@ -54,14 +54,14 @@ private:
   const TaggedGraph &graph;
   const ModuleTree &tree;
   Figures &result;
-  /// How many nodes of each confidence every module has.
+  /// For each module, the number of nodes by confidence.
   std::vector<std::map<double, int64_t>> confidences;
   std::vector<Shared> shared;
   llvm::DenseMap<Type, StringRef> elements;
 };
 } // namespace htp
 
-/// The type of a value where it is made; null where it is missing.
+/// The type of a value where it is defined; null if it is missing.
 static Type madeType(const TaggedGraph &graph, Value value, unsigned frame) {
   TaggedGraph::ValueRef ref = graph.resolve({value, frame});
   bool there =
@@ -98,7 +98,7 @@ std::vector<std::string> htp::typesOf(const TaggedGraph &graph,
   return types;
 }
 
-/// The name of an element type, made once: "f32".
+/// The name of an element type, such as "f32"; cached.
 StringRef FiguresBuilder::nameOf(Type element) {
   StringRef &name = elements[element];
   if (name.empty()) {
@@ -179,8 +179,9 @@ void FiguresBuilder::addParameters() {
   }
 }
 
-/// The modules that read a weight. Where modules are functions, all that is
-/// seen is which call takes it; the module that declares it lies deeper.
+/// The modules that read a weight. In an outlined model only the call that
+/// takes the weight is visible, so use the module that declares it, which is
+/// deeper.
 std::vector<ModuleId>
 FiguresBuilder::readersOf(TaggedGraph::ValueRef ref) const {
   std::vector<ModuleId> users = usersOf(graph, ref);
@@ -231,7 +232,7 @@ static double mean(const std::map<double, int64_t> &counts) {
   return rounded;
 }
 
-/// Children first: parents come first in the tree.
+/// Adds children to parents. Parents come first in the tree, so go backwards.
 void FiguresBuilder::addUp() {
   for (ModuleId id : llvm::reverse(tree.ids())) {
     ModuleCosts &module = result.modules[id];
@@ -257,7 +258,7 @@ void FiguresBuilder::addUp() {
   }
 }
 
-/// These modules and all above them, each once.
+/// Visits these modules and all of their ancestors, each once.
 template <typename Visit>
 void FiguresBuilder::above(ArrayRef<ModuleId> modules, Visit visit) const {
   llvm::DenseSet<ModuleId> seen;
@@ -292,7 +293,7 @@ void FiguresBuilder::writeNotes() {
     result.notes.push_back(llvm::formatv(
         "{0} nodes without a tag are in no module's figures", lost));
   if (unknown) {
-    // The most frequent, and of those the first in the file.
+    // The most frequent first; ties in file order.
     std::vector<std::tuple<int64_t, size_t, StringRef>> most;
     for (auto &[kind, count] : kinds)
       most.emplace_back(-count, most.size(), kind);
@@ -320,8 +321,8 @@ static std::string nameBelow(const ModuleTree &tree, ModuleId above,
   return path.str();
 }
 
-/// Two modules are of a kind if class, operations, parameters and all below
-/// them are equal. What is below comes first.
+/// Two modules are of one kind if their classes, operations, parameters and
+/// submodules are equal. Submodules are visited first.
 void FiguresBuilder::findKinds() {
   std::vector<NamedCounts> counts(tree.size());
   for (const TaggedGraph::Node &node : graph.nodes())
@@ -335,7 +336,7 @@ void FiguresBuilder::findKinds() {
     auto number = [&](int64_t value) {
       key.append(reinterpret_cast<const char *>(&value), sizeof(value));
     };
-    // With its length, so that no name can look like the end of another.
+    // Prefix the length, so that concatenated names are unambiguous.
     auto text = [&](StringRef value) {
       number(value.size());
       key += value;
@@ -383,8 +384,8 @@ Figures::Figures(const TaggedGraph &graph) {
   FiguresBuilder(graph, *this).build();
 }
 
-/// What is 0, empty or not known is left out where `whole` is not asked for: of
-/// most modules that is most of it.
+/// Without `whole`, values that are 0, empty or unknown are left out, which are
+/// most values of most modules.
 static void writeCosts(const ModuleCosts &costs, bool whole,
                        llvm::json::OStream &json) {
   auto counts = [&](StringRef key, const Counts &all) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A module is a node that holds a graph: its operations, its submodules, and
-// the edges whose ends it is the lowest module to hold. `yfiles.foldertype`
-// marks such nodes for yEd and networkx, which else read the outermost graph
-// alone.
+// A module is a node that contains a graph: its operations, its submodules, and
+// the edges of which it is the lowest common ancestor. `yfiles.foldertype`
+// marks such nodes for yEd and networkx, which otherwise read only the
+// outermost graph.
 
 #include "HTP/Target/GraphML.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -17,7 +17,7 @@ using namespace htp;
 
 using NodeId = TaggedGraph::NodeId;
 
-/// One character of UTF-8 at the start of `text`, which is valid.
+/// Consumes one code point from the front of `text`, which must be valid UTF-8.
 static uint32_t takeCodePoint(StringRef &text) {
   auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
   const llvm::UTF8 *source = begin;
@@ -28,8 +28,8 @@ static uint32_t takeCodePoint(StringRef &text) {
   return code;
 }
 
-/// `text` for an attribute or element of XML 1.0. It has no way to write most
-/// control characters: Unicode's pictures of them (U+2400 …) stand in.
+/// Escapes `text` for XML 1.0, which cannot represent most control characters.
+/// They are replaced by their Unicode pictures (U+2400 …).
 static std::string escapeXML(StringRef text) {
   std::string valid = validUTF8(text), escaped;
   for (StringRef rest = valid; !rest.empty();) {
@@ -50,7 +50,7 @@ static std::string escapeXML(StringRef text) {
       break;
     case '\t':
     case '\n':
-    case '\r': // a reader would turn the bare characters into blanks
+    case '\r': // readers normalize the bare characters to spaces
       escaped += "&#" + std::to_string(code) + ";";
       break;
     case 0xFFFE:
@@ -97,7 +97,7 @@ private:
 } // namespace
 
 void GraphMLWriter::collect() {
-  // What has no tag is shown at the top: a picture must not lose operations.
+  // Operations without a tag are put into the root, so that none are lost.
   auto moduleOf = [&](NodeId id) {
     const TaggedGraph::Node &node = graph.nodes()[id];
     return node.tag ? node.module : tree.root();

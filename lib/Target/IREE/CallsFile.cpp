@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes main.mlir in the vm dialect for a model that only calls its layers.
 
 #include "CallsFile.h"
 
@@ -12,14 +14,14 @@ static constexpr StringLiteral kBuffer = "!vm.ref<!hal.buffer_view>";
 static constexpr StringLiteral kFence = "!vm.ref<!hal.fence>";
 static constexpr StringLiteral kDevice = "!vm.ref<!hal.device>";
 
-/// `type, type, …`, in parentheses but for one of them.
+/// `(type, type, …)`; a single type has no parentheses.
 static std::string several(size_t count, StringRef type) {
   std::string all = llvm::join(SmallVector<StringRef>(count, type), ", ");
   return count == 1 ? all : "(" + all + ")";
 }
 
-/// What IREE's compiler calls the function of a layer that waits for a fence
-/// and signals another.
+/// The name that IREE's compiler gives to the asynchronous version of a layer's
+/// function, which waits for one fence and signals another.
 static std::string importOf(const Layer &layer) {
   return "@" + layer.file + "." + layer.name + "$async";
 }
@@ -52,7 +54,8 @@ bool CallsFile::fits(const LayeredModel &model, const Weights &weights) {
                       });
 }
 
-/// Buffers have no types, but what is passed must have those that IREE has.
+/// Buffers are untyped here, but fail early on types that IREE does not
+/// support.
 LogicalResult CallsFile::checkTypes() {
   SmallVector<Value> passed;
   Block &block = func::FuncOp(model.main).front();
@@ -137,7 +140,7 @@ void CallsFile::writeCall(func::CallOp call, const Layer &layer) {
   std::string operands;
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     if (weights.takesWeight(layer, index)) {
-      // Loaded for this call alone: the machine has only so many registers.
+      // Load each weight right before its call, as the VM has few registers.
       std::string name = freshName();
       line() << "  " << name << " = vm.global.load.ref @w"
              << *weights.find(operand) << " : " << kBuffer << '\n';
@@ -168,7 +171,7 @@ void CallsFile::writeCall(func::CallOp call, const Layer &layer) {
   end(call.getLoc());
 }
 
-/// Waits for what the outputs need, and fails where a layer did.
+/// Waits for the fences of all outputs, and fails if a layer failed.
 void CallsFile::writeEnd() {
   ValueRange results =
       func::FuncOp(model.main).front().getTerminator()->getOperands();
@@ -181,7 +184,7 @@ void CallsFile::writeEnd() {
     os << '\n';
   };
   SmallVector<StringRef> last = fencesOf(results);
-  if (last.empty()) // outputs that are inputs
+  if (last.empty()) // all outputs are inputs
     return writeReturn();
   line() << "  vm.call.variadic.yieldable @hal.fence.await(%forever, %flags, "
          << llvm::join(last, ", ") << ") <segment_sizes = dense<[-1, -1, "
@@ -223,7 +226,8 @@ void CallsFile::writeEntry() {
   end(main.getLoc());
 }
 
-/// IREE's tools show the declaration to whoever asks what the function takes.
+/// Exports the function with a declaration of its types, which IREE's tools
+/// show.
 void CallsFile::writeExport() {
   func::FuncOp main = model.main;
   auto list = [&](ValueRange values, StringRef kind) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// main.mlir of a model that does nothing but call its layers, as IREE's virtual
-// machine runs it:
+// main.mlir of a model that only calls its layers, in the dialect of IREE's
+// virtual machine:
 //
 //   vm.module public @main {
 //     vm.import private @Layer.Layer$async(%a0: !vm.ref<!hal.buffer_view>,
@@ -12,10 +12,10 @@
 //       %f0 = vm.call @hal.fence.create(%device, %flags) : …
 //       %0 = vm.call @Layer.Layer$async(%arg0, %w0, %none, %f0) : …
 //
-// Nothing is left to be lowered, so this is compiled in a tenth of the time
-// that IREE takes for calls on tensors, however many layers there are. What it
-// asks for is in IREE's ABI: layers that take buffers and two fences, one to
-// wait for and one to signal, and four functions of the module `hal`.
+// There is nothing to lower, so this compiles ten times as fast as calls on
+// tensors, however many layers there are. It relies on IREE's ABI: layers take
+// buffers and two fences, one to wait for and one to signal; and it uses four
+// functions of the module `hal`.
 
 #ifndef HTP_LIB_TARGET_IREE_CALLSFILE_H
 #define HTP_LIB_TARGET_IREE_CALLSFILE_H
@@ -31,7 +31,7 @@ public:
   CallsFile(llvm::raw_ostream &os, bool locations, const LayeredModel &model,
             const Weights &weights);
 
-  /// Whether the main function of the model is of this kind.
+  /// Whether the model's main function can be written this way.
   static bool fits(const LayeredModel &model, const Weights &weights);
 
   mlir::LogicalResult write();
@@ -45,14 +45,14 @@ private:
   void writeCall(mlir::func::CallOp call, const Layer &layer);
   void writeEnd();
   std::string writeFence();
-  /// What to wait for until all of `values` are there.
+  /// The fences to wait for until all of `values` are available.
   llvm::SmallVector<llvm::StringRef> fencesOf(mlir::ValueRange values) const;
   std::string writeJoined(llvm::ArrayRef<llvm::StringRef> fences);
 
   const LayeredModel &model;
   const Weights &weights;
   llvm::DenseMap<mlir::Operation *, const Layer *> layers; ///< by call
-  llvm::DenseMap<mlir::Value, std::string> fences; ///< of what layers make
+  llvm::DenseMap<mlir::Value, std::string> fences; ///< of the results of layers
   unsigned numFences = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The folder: which layers there are (Layers), which weights (Weights), a file
-// for each (TorchText), the model around them (CallsFile or MainFile), and
-// model.json.
+// Writes the folder: chooses layers (Layers) and weights (Weights), writes a
+// file for each layer (TorchText), the model around them (CallsFile or
+// MainFile), and model.json.
 
 #include "HTP/Target/IREE.h"
 
@@ -46,17 +46,17 @@ private:
 
   const LayeredModel &model;
   Weights weights;
-  bool onlyCalls; ///< what lies around the layers
+  bool onlyCalls; ///< the main function only calls layers
   OpenInFolder open;
-  /// What each file but main's holds, in the order of their first calls.
+  /// The layers in each file except main.mlir, in order of their first calls.
   llvm::MapVector<StringRef, SmallVector<const Layer *, 2>> files;
-  llvm::StringMap<std::string> digests; ///< by name of a program
+  llvm::StringMap<std::string> digests; ///< by program name
 };
 
 } // namespace
 
-/// A program's file. What it is compiled to depends on its text without
-/// locations, so this is what its digest is of.
+/// Writes a program's file. Its digest is computed without locations, as they
+/// do not affect what it is compiled to.
 LogicalResult FolderWriter::writeProgram(StringRef name, WriteText writeText) {
   std::string plain;
   llvm::raw_string_ostream plainText(plain);
@@ -85,8 +85,8 @@ LogicalResult FolderWriter::writeFile(StringRef name,
   });
 }
 
-/// Name, type and shape of an input or output; a dynamic dimension is its name,
-/// or null.
+/// Writes name, type and shape of an input or output. A dynamic dimension is
+/// written as its name, or null if it has none.
 void FolderWriter::describe(llvm::json::OStream &json, Value value,
                             DictionaryAttr attributes) {
   auto text = [&](StringRef key) {
@@ -127,7 +127,7 @@ LogicalResult FolderWriter::writeManifest(llvm::raw_ostream &os) {
            llvm::to_vector(body.back().getOperands())))
     if (!isa<RankedTensorType>(value.getType()))
       return main.emitError("an input or output has type ")
-             << value.getType() << ", which IREE does not take";
+             << value.getType() << ", which IREE does not support";
   bool written = true;
   llvm::json::OStream json(os, 1);
   json.object([&] {
@@ -187,7 +187,7 @@ LogicalResult FolderWriter::write() {
 }
 
 LogicalResult htp::writeIREE(mlir::ModuleOp module, OpenInFolder open) {
-  // Calls are inlined, and constants put where they are used.
+  // Work on a copy, as this inlines calls and moves constants.
   OwningOpRef<mlir::ModuleOp> copy = module.clone();
   FailureOr<LayeredModel> model = separateLayers(*copy);
   return succeeded(model) ? FolderWriter(*model, open).write() : failure();

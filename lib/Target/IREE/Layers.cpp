@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chooses the layers to compile separately, and inlines all other functions.
 
 #include "Layers.h"
 #include "Surroundings.h"
@@ -42,17 +44,18 @@ private:
 
   struct Node {
     SmallVector<func::FuncOp> callees; ///< one for each call
-    uint64_t runs = 0;                 ///< how often the model runs it
+    /// How often one run of the model calls it.
+    uint64_t runs = 0;
     bool isOpen = false;
   };
-  llvm::MapVector<func::FuncOp, Node> nodes; ///< what the main function reaches
+  llvm::MapVector<func::FuncOp, Node> nodes; ///< functions reachable from main
   llvm::DenseSet<func::FuncOp> chosen;
 };
 
 } // namespace
 
-/// The class of the modules that `function` is the body of; without a tree its
-/// own name stands for it.
+/// The class of the modules whose body `function` is; without a module tree,
+/// the function's name.
 std::string LayerChoice::classOf(func::FuncOp function) const {
   auto path = function->getAttrOfType<StringAttr>(kModuleAttr);
   std::optional<ModuleId> id = path ? tree.find(path) : std::nullopt;
@@ -77,8 +80,7 @@ FailureOr<func::FuncOp> LayerChoice::findMain() {
   return module.emitError("has no function, which IREE needs");
 }
 
-/// Counts how often functions run, `function` in `runs` more runs of what is
-/// around it.
+/// Adds `runs` to the count of `function`, and likewise for its callees.
 LogicalResult LayerChoice::visit(func::FuncOp function, uint64_t runs) {
   if (nodes[function].isOpen)
     return function.emitError("calls itself, which IREE cannot compile");
@@ -97,8 +99,8 @@ LogicalResult LayerChoice::visit(func::FuncOp function, uint64_t runs) {
   return success();
 }
 
-/// Whether a function of the class runs inside of one of another class that
-/// runs again and again.
+/// Whether a function of the class is nested in a function of another class
+/// that is called repeatedly.
 bool LayerChoice::isWithinRepeated(const std::string &className) {
   SmallVector<func::FuncOp> pending;
   for (auto &[function, node] : nodes)
@@ -126,7 +128,7 @@ void LayerChoice::choose(func::FuncOp main) {
   for (auto &[className, layer] : isLayer)
     layer = !isWithinRepeated(className);
   for (auto &[function, node] : nodes)
-    // Where nothing is nested, every function is what somebody asked for.
+    // If nothing is nested, the user selected every function explicitly.
     if (function != main && (!nested || (isLayer.count(classOf(function)) &&
                                          isLayer[classOf(function)])))
       chosen.insert(function);
@@ -135,7 +137,7 @@ void LayerChoice::choose(func::FuncOp main) {
       chosen.insert(callee);
 }
 
-/// What `call` runs, in its place, with names and scopes as they are there.
+/// Replaces `call` by the callee's ops, with the names and scopes of this call.
 static SmallVector<Operation *> inlineCall(func::CallOp call,
                                            func::FuncOp callee) {
   Block body;
@@ -172,7 +174,7 @@ void LayerChoice::inlineCalls(func::FuncOp function, bool keepLayers) {
   while (!pending.empty()) {
     func::CallOp call = pending.pop_back_val();
     func::FuncOp callee = calleeOf(call);
-    // IREE takes a call of another module only outside of control flow.
+    // IREE supports calls of other modules only outside of control flow.
     bool kept = keepLayers && chosen.contains(callee) &&
                 call->getBlock() == &function.front();
     if (callee && !kept)
@@ -181,8 +183,8 @@ void LayerChoice::inlineCalls(func::FuncOp function, bool keepLayers) {
   }
 }
 
-/// Of the variants of a class the one with the most calls has its name: it
-/// stays the same when one layer changes, and so does what calls it.
+/// The variant of a class with the most calls gets the plain class name. So if
+/// a single layer changes, the other layers and their calls keep their names.
 void LayerChoice::nameLayers(std::vector<Layer> &layers) const {
   SmallVector<Layer *> byCalls;
   for (Layer &layer : layers)
@@ -209,9 +211,8 @@ void LayerChoice::nameLayers(std::vector<Layer> &layers) const {
   }
 }
 
-/// Arguments in the order in which the body reads them. The order that
-/// outlining gives them depends on which parameters a model stores once, and so
-/// would the text of the layer.
+/// Sorts arguments by their first use in the body. Outlining's order depends on
+/// which parameters the model shares, and the text of a layer should not.
 static void sortArguments(Layer &layer) {
   Block &body = layer.function.front();
   SmallVector<unsigned> order;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which outlined functions are compiled by themselves.
+// Chooses the outlined functions that are compiled separately.
 //
-// Outlining nests: a decoder's layers hold attention, norms and activations,
-// and one function of the model may hold all layers. A file for each would cut
-// what IREE fuses. So files are the layers: the outermost modules that are
-// called again and again. What lies within them, and what lies around them, is
-// inlined. A class is one choice: where one layer of many is different, its
-// function is a file, too.
+// Outlined functions are nested: a decoder's layers contain attention, norms
+// and activations, and one function may contain all layers. A file for each
+// function would prevent IREE from fusing across them. So a file is a layer: an
+// outermost module that is called repeatedly. Everything inside of and around
+// the layers is inlined. The choice is made per class: if one of many layers
+// differs, its function becomes a file, too.
 
 #ifndef HTP_LIB_TARGET_IREE_LAYERS_H
 #define HTP_LIB_TARGET_IREE_LAYERS_H
@@ -20,17 +20,17 @@
 
 namespace htp {
 
-/// What is around the layers; in one file, since each file costs IREE a fifth
-/// of a second before it sees an op.
+/// The file for everything around the layers. A single file, as IREE needs a
+/// fifth of a second per file before it compiles anything.
 inline constexpr llvm::StringLiteral kAroundFile = "main_around";
 
 /// A function that is compiled apart from the main one.
 struct Layer {
   mlir::func::FuncOp function;
-  std::string name;      ///< of the function there
-  std::string className; ///< of the modules that it is the body of
+  std::string name;                      ///< of the function in that file
+  std::string className;                 ///< of the modules whose body it is
   std::vector<mlir::func::CallOp> calls; ///< in the main function
-  std::string file; ///< also the name of IREE's module; mostly the function's
+  std::string file; ///< also the name of IREE's module; usually the function's
 };
 
 struct LayeredModel {
@@ -38,7 +38,7 @@ struct LayeredModel {
   std::vector<Layer> layers; ///< in the order of their first call
 };
 
-/// Inlines, in place, all calls but those of layers in the main function.
+/// Inlines, in place, all calls except those of layers in the main function.
 mlir::FailureOr<LayeredModel> separateLayers(mlir::ModuleOp module);
 
 } // namespace htp

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes main.mlir in the torch and util dialects for a model with ops of its
+// own.
 
 #include "MainFile.h"
 
@@ -19,7 +22,7 @@ MainFile::MainFile(llvm::raw_ostream &os, bool locations,
       layers[call] = &layer;
 }
 
-/// The function of another module, as IREE's runtime looks for it.
+/// The name under which IREE's runtime looks up the function of another module.
 static std::string importOf(const Layer &layer) {
   return "@" + layer.file + "." + layer.name + "$async";
 }
@@ -82,7 +85,7 @@ LogicalResult MainFile::write() {
   return success();
 }
 
-/// The value as a builtin tensor; one conversion for all who ask.
+/// The value as a builtin tensor; each value is converted only once.
 FailureOr<std::string> MainFile::asBuiltin(Value value) {
   std::string &known = builtin[value];
   if (!known.empty())
@@ -96,7 +99,7 @@ FailureOr<std::string> MainFile::asBuiltin(Value value) {
   return known;
 }
 
-/// A weight that ops of the main function read is made a tensor of for them.
+/// Converts a weight to a tensor if ops of the main function read it.
 LogicalResult MainFile::writeWeight(Value constant, unsigned number) {
   bool isRead = llvm::any_of(constant.getUses(), [&](OpOperand &use) {
     const Layer *layer = layers.lookup(use.getOwner());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// main.mlir: the model around its layers, where it does more than to call them
-// (otherwise: CallsFile).
+// main.mlir of a model that does more than call its layers (see CallsFile for
+// the other kind).
 //
 //   util.func private @Layer.Layer$async(%a0: tensor<2x4xf32>,
 //       %a1: !hal.buffer_view) -> tensor<2x4xf32> attributes {…}
@@ -12,9 +12,10 @@
 //     %0 = torch_c.to_builtin_tensor %arg0 : … -> tensor<2x4xf32>
 //     %1 = util.call @Layer.Layer$async(%0, %w0) : …
 //
-// What IREE 3.13 asks for: an import is a util.func (one of torch types is not
-// legalized), layers run asynchronously (`$async` with fences, or every call
-// waits), and weights are buffers (a tensor is copied at each call).
+// Required by IREE 3.13: imports are util.funcs (torch types in them are not
+// legalized), layers run asynchronously (`$async` with fences; otherwise every
+// call would block), and weights are buffers (a tensor would be copied at each
+// call).
 
 #ifndef HTP_LIB_TARGET_IREE_MAINFILE_H
 #define HTP_LIB_TARGET_IREE_MAINFILE_H
@@ -44,7 +45,7 @@ private:
   const LayeredModel &model;
   const Weights &weights;
   llvm::DenseMap<mlir::Operation *, const Layer *> layers; ///< by call
-  /// Values as builtin tensors, where a layer made or read one.
+  /// Values that a layer reads or produces, as builtin tensors.
   llvm::DenseMap<mlir::Value, std::string> builtin;
 };
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds the ops before the first layer and after the last one, and outlines
+// them.
 
 #include "Surroundings.h"
 
@@ -28,8 +31,8 @@ public:
 private:
   using Segment = llvm::SetVector<Operation *>;
   struct Border {
-    llvm::SetVector<Value> inputs; ///< what it gets
-    llvm::SetVector<Value> inside; ///< constants that it needs to see
+    llvm::SetVector<Value> inputs; ///< values passed to it
+    llvm::SetVector<Value> inside; ///< constants whose values it needs
     SmallVector<Value> results;
   };
 
@@ -49,13 +52,14 @@ private:
 
 } // namespace
 
-/// What is no operation of the program, or none that takes time: it stays.
+/// Constants and stored weights, which take no time and stay in main.
 static bool isHeld(Operation *op) {
   return isConstant(op) ||
          (op->getNumResults() == 1 && Weights::isStored(op->getResult(0)));
 }
 
-/// Calls `use` with every op of `block` that `op` or what lies in it reads.
+/// Calls `use` with every op of `block` whose results are read by `op` or by
+/// ops nested in it.
 static void forEachProducer(Operation *op, Block &block,
                             function_ref<void(Operation *)> use) {
   op->walk([&](Operation *inner) {
@@ -66,7 +70,7 @@ static void forEachProducer(Operation *op, Block &block,
   });
 }
 
-/// What layers depend on.
+/// The ops that layers depend on.
 llvm::DenseSet<Operation *> Surroundings::findNeeded() const {
   llvm::DenseSet<Operation *> needed;
   for (Operation &op : llvm::reverse(block.without_terminator()))
@@ -76,7 +80,7 @@ llvm::DenseSet<Operation *> Surroundings::findNeeded() const {
   return needed;
 }
 
-/// What layers depend on, and which depends on none.
+/// The ops that layers depend on and that depend on no layer.
 Surroundings::Segment Surroundings::findBefore() const {
   llvm::DenseSet<Operation *> needed = findNeeded(), behind;
   Segment segment;
@@ -93,7 +97,7 @@ Surroundings::Segment Surroundings::findBefore() const {
   return segment;
 }
 
-/// What no layer depends on.
+/// The ops that no layer depends on.
 Surroundings::Segment Surroundings::findAfter() const {
   llvm::DenseSet<Operation *> needed = findNeeded();
   Segment segment;
@@ -126,8 +130,9 @@ Surroundings::Border Surroundings::findBorder(const Segment &segment) const {
   return border;
 }
 
-/// Whether a value can go from file to file. In a model whose inputs are fixed
-/// IREE may find out a size that the type lacks, but in one file only.
+/// Whether a value can be passed between files. If the model's inputs have
+/// static shapes, IREE may infer a size that the type lacks, but only within
+/// one file.
 bool Surroundings::canCross(Value value) const {
   auto isStatic = [](Type type) {
     auto shaped = dyn_cast<ShapedType>(type);
@@ -139,7 +144,8 @@ bool Surroundings::canCross(Value value) const {
           !llvm::all_of(block.getArgumentTypes(), isStatic));
 }
 
-/// Constants first: a call that takes them can then stand anywhere.
+/// Moves constants to the top, so that calls that take them can be placed
+/// anywhere.
 void Surroundings::hoistConstants() {
   Operation *last = nullptr;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {

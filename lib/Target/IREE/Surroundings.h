@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What runs before the first layer and after the last one, as files of their
-// own.
+// Moves what runs before the first layer and after the last one into separate
+// files.
 //
-// A model of which one layer changed calls another function at one place, so
-// its main file is compiled again. What takes the time there is not the calls
-// but the kernels around them: the embedding, the mask, the head. In files of
-// their own they come from the cache.
+// If one layer changes, the main file calls another function and must be
+// compiled again. Most of that time goes into the kernels around the layers
+// (the embedding, the mask, the head). In separate files these come from the
+// cache.
 
 #ifndef HTP_LIB_TARGET_IREE_SURROUNDINGS_H
 #define HTP_LIB_TARGET_IREE_SURROUNDINGS_H
@@ -15,8 +15,8 @@
 
 namespace htp {
 
-/// Moves what layers need and which needs none, and what no layer needs, out of
-/// the main function of a model with layers.
+/// Moves ops that layers depend on but that depend on no layer, and ops that no
+/// layer depends on, out of the main function.
 void separateSurroundings(LayeredModel &model);
 
 } // namespace htp

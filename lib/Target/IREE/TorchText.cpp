@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Prints ONNX ops in the torch dialect's text form, and rejects what IREE's
+// importer does not support.
 
 #include "TorchText.h"
 
@@ -24,8 +27,8 @@ static std::string print(Type type) {
   return text;
 }
 
-/// torch tells signed integers from unsigned ones; MLIR's plain ones are
-/// signed here.
+/// The torch dialect distinguishes signed and unsigned integers; signless ones
+/// are signed here.
 static Type withSign(Type elementType) {
   auto integer = dyn_cast<IntegerType>(elementType);
   if (!integer || !integer.isSignless() || integer.getWidth() == 1)
@@ -38,7 +41,7 @@ std::string htp::torchElement(Type elementType) {
   return print(withSign(elementType));
 }
 
-/// A tensor as IREE's files pass it on: without signs.
+/// The type of a tensor passed between files, where integers are signless.
 static RankedTensorType withoutSign(RankedTensorType type) {
   auto integer = dyn_cast<IntegerType>(type.getElementType());
   return integer ? type.clone(
@@ -70,7 +73,7 @@ FailureOr<std::string> TorchText::typeOf(Value value) {
   if (!tensor ||
       !isa<FloatType, IntegerType, ComplexType>(tensor.getElementType()))
     return errorAt(value) << "has type " << type
-                          << ", which IREE does not take";
+                          << ", which IREE does not support";
   std::string shape = "*";
   if (tensor.hasRank()) {
     shape = "[";
@@ -98,8 +101,8 @@ FailureOr<std::string> TorchText::builtinTypeOf(Value value) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// The contents of a tensor as elements, wherever they are. Null where they
-/// cannot be had.
+/// The contents of a tensor as elements, wherever they are stored; null if they
+/// are unavailable.
 static Attribute readElements(Attribute value) {
   auto typed = dyn_cast<TypedAttr>(value);
   auto type = typed ? dyn_cast<ShapedType>(typed.getType()) : ShapedType();
@@ -126,8 +129,8 @@ static Attribute readElements(Attribute value) {
   return DenseElementsAttr::getFromRawBuffer(signedType, *bytes);
 }
 
-/// Elements as text. Bools one by one: how MLIR packs them into the digits that
-/// it writes for many elements differs between its versions.
+/// Prints elements. Bools are printed one by one, as the hex form that MLIR
+/// uses for large tensors packs them differently in different versions.
 static void printElements(Attribute elements, llvm::raw_ostream &os) {
   if (!cast<DenseElementsAttr>(elements).getElementType().isInteger(1)) {
     os << elements;
@@ -185,7 +188,7 @@ LogicalResult TorchText::writeAttributes(Operation *op) {
   if (auto encoded = op->getAttrOfType<ArrayAttr>("onnx.attributes");
       encoded && !encoded.empty())
     return op->emitError("'") << htp::onnx::getOpType(op)
-                              << "' has attributes that IREE does not take";
+                              << "' has attributes that IREE does not support";
   StringRef separator = " {";
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op)) {
     if (htp::onnx::isReservedAttrName(attr.getName()))
@@ -241,7 +244,7 @@ void TorchText::nameResults(Operation *op) {
 }
 
 LogicalResult TorchText::writeRegions(Operation *op) {
-  // IREE goes by the order of the attributes' names.
+  // IREE expects the regions sorted by attribute name.
   SmallVector<std::pair<StringRef, Region *>> regions;
   for (auto [name, region] :
        llvm::zip(htp::onnx::getRegionNames(op), op->getRegions()))
@@ -265,7 +268,7 @@ LogicalResult TorchText::writeNode(Operation *op) {
   if (!domain.empty() && domain != "ai.onnx")
     return op->emitError("'")
            << domain << "." << htp::onnx::getOpType(op)
-           << "' is no operator of ONNX itself, which is all that IREE imports";
+           << "' is not an operator of ONNX itself; IREE imports no others";
   line();
   nameResults(op);
   os << "torch.operator \"onnx." << htp::onnx::getOpType(op) << "\"(";
@@ -301,7 +304,7 @@ LogicalResult TorchText::writeTerminator(Operation *op) {
 LogicalResult TorchText::writeOp(Operation *op) {
   if (isa<htp::onnx::ReturnOp, htp::onnx::YieldOp, func::ReturnOp>(op))
     return writeTerminator(op);
-  // Outlining leaves the originals of constants that moved into functions.
+  // Skip originals of constants that outlining copied into functions.
   if (isConstant(op) && op->use_empty())
     return success();
   if (isAbsentValue(op)) {
@@ -313,8 +316,7 @@ LogicalResult TorchText::writeOp(Operation *op) {
   if (op->getName().getDialectNamespace() != "onnx")
     return op->emitError("'")
            << op->getName()
-           << "' is no ONNX operator, which is all that IREE "
-              "imports";
+           << "' is not an ONNX operator; IREE imports no others";
   return writeNode(op);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ONNX nodes as IREE's importer spells them:
+// Prints ONNX nodes in the form that IREE's importer produces:
 //
 //   %2 = torch.operator "onnx.Gemm"(%0, %1) {torch.onnx.transB = 1 : si64}
 //     : (!torch.vtensor<[2,4],f32>, !torch.vtensor<[4,4],f32>)
 //     -> !torch.vtensor<[2,4],f32> loc("fc")
 //
-// Written as text: the torch dialect lives in IREE's compiler alone.
+// Generates text, as the torch dialect is only available inside IREE's
+// compiler.
 
 #ifndef HTP_LIB_TARGET_IREE_TORCHTEXT_H
 #define HTP_LIB_TARGET_IREE_TORCHTEXT_H
@@ -20,7 +21,7 @@
 
 namespace htp {
 
-/// An element type as torch has it: integers are `si64`, `ui8` or `i1`.
+/// An element type in the torch dialect: integers are `si64`, `ui8` or `i1`.
 std::string torchElement(mlir::Type elementType);
 
 class TorchText {
@@ -29,20 +30,20 @@ public:
       : os(os), locations(locations) {}
   virtual ~TorchText() = default;
 
-  /// `name` is the symbol, `path` that of the module to which scopes in
-  /// locations are relative.
+  /// `name` is the symbol, `path` the module that scopes in locations are
+  /// relative to.
   mlir::LogicalResult writeFunction(mlir::func::FuncOp function,
                                     llvm::StringRef name, llvm::StringRef path);
 
 protected:
   virtual mlir::LogicalResult writeOp(mlir::Operation *op);
-  /// After the signature, before the first op.
+  /// Called after the signature and before the first op.
   virtual void writeStart() {}
 
-  /// `!torch.vtensor<[2,?],si64>`; fails, with an error at `value`'s op, where
+  /// `!torch.vtensor<[2,?],si64>`; fails, with an error at `value`'s op, if
   /// IREE has no such type.
   mlir::FailureOr<std::string> typeOf(mlir::Value value);
-  /// `tensor<2x?xi64>`, of a value that goes into a layer or comes out of one.
+  /// `tensor<2x?xi64>`, for a value passed to or returned from a layer.
   mlir::FailureOr<std::string> builtinTypeOf(mlir::Value value);
 
   std::string nameOf(mlir::Value value) const { return names.lookup(value); }
@@ -51,7 +52,7 @@ protected:
   }
   std::string freshName() { return "%" + std::to_string(numNames++); }
   llvm::raw_ostream &line() { return os.indent(2 * depth); }
-  /// The end of a line, with a location where these are wanted.
+  /// Ends a line, with a location if these are enabled.
   void end(mlir::Location loc);
 
   llvm::raw_ostream &os;

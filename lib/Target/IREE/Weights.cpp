@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Selects the constants that are passed as buffers, and writes weights.bin.
 
 #include "Weights.h"
 
@@ -12,7 +14,8 @@
 using namespace mlir;
 using namespace htp;
 
-/// Where a weight starts: what IREE's buffers and vector loads like.
+/// The alignment of weights in the file, as preferred by IREE's buffers and
+/// vector loads.
 static constexpr uint64_t kAlignment = 64;
 
 /// The tensor that a constant holds, or null.
@@ -25,8 +28,8 @@ static TypedAttr contentsOf(Value value) {
                                                          : TypedAttr();
 }
 
-/// The order of dimensions that a Transpose of a constant gives it, or nothing.
-/// It is done once, when the weights are written, not at every run.
+/// The permutation if `value` is a Transpose of a constant, or nothing. It is
+/// applied once, when weights are written, rather than in every run.
 static std::optional<SmallVector<int64_t>> transposed(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumOperands() != 1 || getOpType(op) != "Transpose")
@@ -48,12 +51,12 @@ static std::optional<SmallVector<int64_t>> transposed(Value value) {
   return order;
 }
 
-/// The tensor that a weight is made of.
+/// The constant behind a weight, before any transpose.
 static Value sourceOf(Value weight) {
   return transposed(weight) ? weight.getDefiningOp()->getOperand(0) : weight;
 }
 
-/// The elements of a tensor in another order of dimensions.
+/// Permutes the dimensions of a tensor.
 static std::vector<char> transpose(ArrayRef<char> bytes, ShapedType type,
                                    ArrayRef<int64_t> order) {
   const size_t width = type.getElementTypeBitWidth() / 8;
@@ -90,7 +93,8 @@ bool Weights::isWeight(Operation &op) {
       op.getNumResults() == 1 ? contentsOf(op.getResult(0)) : TypedAttr();
   if (!contents)
     return false;
-  constexpr int64_t kFew = 8; // as outlining has it: factors of a Resize
+  constexpr int64_t kFew =
+      8; // the same limit as in outlining: factors of a Resize
   constexpr int64_t kMany = 1 << 16;
   auto type = cast<ShapedType>(contents.getType());
   if (!isa<FloatType>(type.getElementType()))
@@ -117,7 +121,8 @@ Weights::Weights(const LayeredModel &model) {
     if (op.use_empty() && op.getNumResults() == 1 &&
         getOpType(&op) == "Identity")
       op.erase();
-  // Readers first: what is only transposed is no weight of its own.
+  // Visit readers first: a constant that is only transposed is not a weight of
+  // its own.
   for (Operation &op : llvm::reverse(func::FuncOp(model.main).front())) {
     if (op.getNumResults() != 1 || op.use_empty())
       continue;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conversion of AttributeProto, with the rules for which field holds the value.
 
 #include "Attributes.h"
 
@@ -40,8 +42,9 @@ static SmallVector<int> allValueFields() {
   return fields;
 }
 
-/// The type of the attribute: what it says, or what the one value field that is
-/// set says. UNDEFINED where fields contradict each other or the type.
+/// The type of the attribute: the declared one, or that of the only value field
+/// that is set. UNDEFINED if the fields contradict each other or the declared
+/// type.
 static AttributeProto::AttributeType getValueType(const AttributeProto &proto) {
   std::vector<const FieldDescriptor *> fields;
   proto.GetReflection()->ListFields(proto, &fields);
@@ -57,7 +60,7 @@ static AttributeProto::AttributeType getValueType(const AttributeProto &proto) {
   return type;
 }
 
-/// Whether the field of a single value is there. Lists may be empty.
+/// Whether the value field is set. Lists may be empty.
 static bool hasValue(const AttributeProto &proto,
                      AttributeProto::AttributeType type) {
   for (auto [valueType, number] : kValueFields)
@@ -92,7 +95,7 @@ static Attribute importList(const RangeT &values, MLIRContext *context,
   return ArrayAttr::get(context, elements);
 }
 
-/// A type, if the plain message for it is this one.
+/// The MLIR type, if exporting it gives this very message.
 static Attribute importTypeAttr(const ::onnx::TypeProto &proto,
                                 MLIRContext *context) {
   std::string error;
@@ -107,7 +110,7 @@ static Attribute importTypeAttr(const ::onnx::TypeProto &proto,
   return TypeAttr::get(type);
 }
 
-/// The values that need no tensor and no graph; null for others.
+/// Imports values other than tensors and graphs; null for those.
 static Attribute importValue(const AttributeProto &proto,
                              AttributeProto::AttributeType type,
                              bool isDataType, MLIRContext *context) {
@@ -140,7 +143,7 @@ static Attribute importValue(const AttributeProto &proto,
   }
 }
 
-/// What the exporter assumes where it is not told.
+/// The attribute type that the exporter assumes by default for `value`.
 static AttributeProto::AttributeType guessType(Attribute value) {
   if (isa<IntegerAttr>(value))
     return AttributeProto::INT;
@@ -165,7 +168,7 @@ static AttributeProto::AttributeType guessType(Attribute value) {
   return AttributeProto::UNDEFINED;
 }
 
-/// `info` if it says more than name and type.
+/// `info` if it contains more than can be derived; null otherwise.
 static DictionaryAttr needed(NamedAttrList &info, StringRef name,
                              AttributeProto::AttributeType guessed,
                              MLIRContext *context) {
@@ -192,7 +195,7 @@ htp::importAttribute(const AttributeProto &proto, bool isDataType,
   AttributeProto::AttributeType guessed = type;
   if (hasValue(proto, type)) {
     if (proto.has_g() || proto.graphs_size()) {
-      // One region says GRAPH; a list has to say so.
+      // A single region implies GRAPH; a list of graphs must be recorded.
       result.isGraph = true;
       guessed = AttributeProto::GRAPH;
     } else if (type == AttributeProto::TENSOR) {
@@ -231,7 +234,7 @@ LogicalResult htp::exportAttributeShell(StringRef name,
   return success();
 }
 
-/// Sets the one field for a value of this type; false if it cannot hold it.
+/// Sets the value field for this type; false if `value` does not fit.
 static bool exportValue(Attribute value, AttributeProto::AttributeType type,
                         AttributeProto &proto) {
   auto integer = [](Attribute attr) {
@@ -277,7 +280,7 @@ static bool exportValue(Attribute value, AttributeProto::AttributeType type,
       proto.add_strings(cast<StringAttr>(element).str());
     return true;
   default:
-    // An empty list: its type is all there is to it.
+    // For an empty list, the type is all that needs to be set.
     return list && list.empty();
   }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// AttributeProto ⇄ attributes.
+// Converts between AttributeProto and MLIR attributes.
 //
 // INT is si64 (for `to` of Cast, the type that it names, as in onnx-mlir),
-// FLOAT f32, STRING a string, INTS an array of i64,
-// other lists are arrays, TENSOR elements, TYPE_PROTO a
-// type. What an attribute's value does not say stands beside it, in
-// `onnx.attribute_info`; an attribute without such a form stands in
-// `onnx.attributes`, field by field.
+// FLOAT f32, STRING a string, INTS an array of i64, other lists are arrays,
+// TENSOR elements, TYPE_PROTO a type. Information that the value cannot hold is
+// stored in `onnx.attribute_info`; an attribute that cannot be represented at
+// all is stored in `onnx.attributes`, field by field.
 
 #ifndef HTP_LIB_TARGET_ONNX_ATTRIBUTES_H
 #define HTP_LIB_TARGET_ONNX_ATTRIBUTES_H
@@ -24,7 +23,7 @@ struct ImportedAttribute {
   bool isGraph = false;      // the value is one or more regions
 };
 
-/// Fails with the reason in `error`. Graphs are the caller's.
+/// Fails with the reason in `error`. Graphs are left to the caller.
 mlir::FailureOr<ImportedAttribute>
 importAttribute(const ::onnx::AttributeProto &proto, bool isDataType,
                 const ProtoEncoder &encoder, TensorImporter &tensors,
@@ -37,7 +36,7 @@ mlir::LogicalResult exportAttribute(llvm::StringRef name, mlir::Attribute value,
                                     ::onnx::AttributeProto &proto,
                                     std::string &error);
 
-/// Sets the fields beside the value, from `info` where there is one.
+/// Sets the fields other than the value, from `info` if not null.
 mlir::LogicalResult
 exportAttributeShell(llvm::StringRef name,
                      ::onnx::AttributeProto::AttributeType type,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A module → a ModelProto.
+// Exports a module as a ModelProto: fields of the model, opset imports and
+// functions.
 
 #include "HTP/Target/ONNX/Export.h"
 
@@ -17,8 +18,8 @@ using ::onnx::FunctionProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 
-/// The function that is the graph: the one that onnx.EntryPoint names, or the
-/// one called main_graph, or the only public one.
+/// The function that is the model's graph: the one that onnx.EntryPoint names,
+/// or the one called main_graph, or the only public one.
 static func::FuncOp findMainGraph(ModuleOp module) {
   for (auto entry : module.getOps<htp::onnx::EntryPointOp>())
     if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
@@ -33,9 +34,9 @@ static func::FuncOp findMainGraph(ModuleOp module) {
   return candidates.size() == 1 ? candidates[0] : func::FuncOp();
 }
 
-/// The oldest opset in which the operators are what their operations say, which
-/// most tools can read: the newest version of each, but onnx-mlir has old
-/// versions of some, with a suffix (onnx.SoftmaxV11).
+/// The oldest opset (which most tools can read) that has the required version
+/// of every operator: the newest one, unless the name of the operation has a
+/// version (onnx.SoftmaxV11).
 static int64_t chooseOpset(ModuleOp module) {
   int64_t newest = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance()
                        .Map()
@@ -45,7 +46,7 @@ static int64_t chooseOpset(ModuleOp module) {
     auto [opType, version] = splitVersion(op->getName().stripDialect());
     if (!version)
       return;
-    // Until a newer version of the operator replaces this one.
+    // The first opset in which a newer version replaces this one is too new.
     for (int64_t opset = *version + 1; opset <= newest; ++opset)
       if (const auto *schema = htp::onnx::findSchema(opType, "", opset);
           schema && schema->SinceVersion() > *version)
@@ -60,7 +61,7 @@ static int64_t chooseOpset(ModuleOp module) {
   return oldest;
 }
 
-/// The version of ONNX's own operators that the model imports.
+/// The opset version of the default domain that the model imports.
 static int64_t defaultOpset(const ModelProto &model) {
   int64_t version = 1;
   for (const auto &entry : model.opset_import())
@@ -69,8 +70,8 @@ static int64_t defaultOpset(const ModelProto &model) {
   return version;
 }
 
-/// The IR version of the release of ONNX that brought an opset; functions take
-/// 8.
+/// The IR version of the ONNX release that introduced an opset; at least 8,
+/// which functions need.
 static int64_t irVersionOf(int64_t opset) {
   static constexpr std::pair<int64_t, int64_t> kReleases[] = {
       {28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}};
@@ -86,7 +87,7 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   SmallVector<NamedAttribute> fields;
   for (NamedAttribute attr : module->getDiscardableAttrs()) {
     StringRef name = attr.getName();
-    // A field that is not the model's is someone else's attribute.
+    // Skip attributes that are not fields of the model.
     if (name.consume_front("onnx.") &&
         (name == "unknown_fields" ||
          ModelProto::descriptor()->FindFieldByName(name.str())))
@@ -97,7 +98,7 @@ static LogicalResult exportModelFields(ModuleOp module, ModelProto &model,
   if (failed(ProtoDecoder(writer, emitError).decode(fields, model)))
     return failure();
   addMetadata(options, module.getOperation(), model);
-  // IR that did not come from a model says neither.
+  // IR that was not imported from a model has neither.
   if (!module->hasAttr("onnx.incomplete")) {
     if (model.opset_import().empty())
       model.add_opset_import()->set_version(chooseOpset(module));
@@ -143,8 +144,8 @@ static void addImport(MessageT &message, StringRef domain, int64_t version) {
   added.set_version(version);
 }
 
-/// Calls `callback` with each domain that the function's nodes are of and that
-/// the function does not import, until it does.
+/// Calls `callback` with each domain that the function uses but does not
+/// import. `callback` may add the import, so each domain is visited once.
 static void forEachMissingDomain(FunctionProto &function,
                                  llvm::function_ref<void(StringRef)> callback) {
   forEachNode(function.node(), [&](const NodeProto &node) {
@@ -156,21 +157,21 @@ static void forEachMissingDomain(FunctionProto &function,
   });
 }
 
-/// Domains of functions that passes made, in order.
+/// Domains of functions created by passes, in order.
 using Domains = llvm::SmallSetVector<StringRef, 2>;
 
-/// A function made by a pass uses the versions that the model uses. Where the
-/// model does not import ONNX's own operators, they have none.
+/// Adds opset imports to a function created by a pass: the versions that the
+/// model uses.
 static void importOpsets(const ModelProto &model, const Domains &made,
                          FunctionProto &function) {
   forEachMissingDomain(function, [&](StringRef domain) {
     std::optional<int64_t> version;
-    // ONNX Runtime knows its own domains in a graph without an import, and in
-    // a function with one only.
+    // ONNX Runtime accepts its own domains in a graph without an import, but
+    // not in a function.
     if (!domain.empty() || made.contains(domain))
       version = 1;
-    // Of two imports the last one holds, and the very name before another, as
-    // in ONNX's checker.
+    // As in ONNX's checker, the last import counts, and the exact name takes
+    // precedence over the alias.
     for (StringRef name : {StringRef("ai.onnx"), domain})
       if (name == domain || domain.empty())
         for (const auto &entry : model.opset_import())
@@ -181,8 +182,9 @@ static void importOpsets(const ModelProto &model, const Domains &made,
   });
 }
 
-/// A graph's nodes may refer to attributes of a function that is not there,
-/// which nobody looks at. In a function that a pass made of them they would.
+/// Nodes of the main graph may contain references to function attributes, which
+/// are ignored there. In a function created from such nodes they would be
+/// invalid.
 static LogicalResult checkReferences(func::FuncOp function,
                                      const FunctionProto &proto) {
   LogicalResult result = success();
@@ -214,7 +216,7 @@ static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
     if (!function->hasAttr("onnx.opset_import"))
       made.insert(proto.domain());
   }
-  // IR that did not come from a model does not say which domains it uses.
+  // IR that was not imported from a model does not list the domains it uses.
   if (!module->hasAttr("onnx.opset_import") &&
       !module->hasAttr("onnx.incomplete")) {
     auto import = [&](const NodeProto &node) {
@@ -233,7 +235,7 @@ static LogicalResult exportFunctions(ModuleOp module, func::FuncOp mainGraph,
       if (failed(checkReferences(function, *proto)))
         return failure();
       importOpsets(model, made, *proto);
-    } else // It may call functions that were made since.
+    } else // It may call functions created since the import.
       forEachMissingDomain(*proto, [&, proto = proto](StringRef domain) {
         if (made.contains(domain))
           addImport(*proto, domain, 1);
@@ -255,8 +257,8 @@ LogicalResult htp::exportModel(ModuleOp module, ModelProto &model,
   if (failed(exportModelFields(module, model, writer, options)) ||
       failed(exporter.exportGraph(mainGraph, *model.mutable_graph())))
     return failure();
-  // IR that did not come from a model has no name for the graph, which needs
-  // one.
+  // IR that was not imported from a model has no name for the graph, which is
+  // required.
   if (!module->hasAttr("onnx.ir_version") &&
       !module->hasAttr("onnx.incomplete") && !model.graph().has_name())
     model.mutable_graph()->set_name(mainGraph.getSymName().str());

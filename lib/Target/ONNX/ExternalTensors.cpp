@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Walks all tensors of a model with protobuf's reflection, and checks or
+// inlines their external data.
 
 #include "HTP/Target/ONNX/ExternalTensors.h"
 
@@ -18,8 +21,8 @@ using ::onnx::TensorProto;
 
 namespace {
 
-/// Visits the tensors inside of a message. Which fields can hold one follows
-/// from the descriptors and is found out once for each type.
+/// Visits the tensors nested in a message. Which fields can contain one is
+/// derived from the descriptors, once per message type.
 class Walker {
 public:
   using Visit = function_ref<Error(TensorProto &)>;
@@ -93,7 +96,7 @@ static Expected<ExternalRange> rangeOf(const TensorProto &tensor) {
                               lookup(tensor, "length"));
 }
 
-/// Bits of one element; nothing for strings and for types of the future.
+/// Bits per element; nothing for strings and for unknown (newer) types.
 static std::optional<unsigned> elementBits(int32_t type) {
   switch (type) {
   case TensorProto::UINT2:
@@ -133,8 +136,8 @@ static std::optional<unsigned> elementBits(int32_t type) {
   }
 }
 
-/// The bytes that the tensor's type needs, or nothing where the type does not
-/// say or the number overflows; the importer complains about the latter.
+/// The number of bytes that the tensor's type needs; nothing if the type does
+/// not determine it or it overflows, which the importer reports.
 static std::optional<uint64_t> sizeOf(const TensorProto &tensor) {
   std::optional<unsigned> bits = elementBits(tensor.data_type());
   if (!bits)

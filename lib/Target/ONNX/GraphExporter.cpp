@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Exports graphs and functions: inputs, outputs, initializers and value infos.
+// NodeExporter.cpp has the nodes.
 
 #include "GraphExporter.h"
 
@@ -27,7 +30,7 @@ InFlightDiagnostic GraphExporter::emitError() const {
 // What describes a graph
 //===----------------------------------------------------------------------===//
 
-/// The attributes whose names start with `onnx.`, without it.
+/// The attributes whose names start with `onnx.`, with that prefix removed.
 static DictionaryAttr withoutPrefix(DictionaryAttr attrs,
                                     MLIRContext *context) {
   NamedAttrList plain;
@@ -55,7 +58,8 @@ GraphExporter::Source GraphExporter::getSource(func::FuncOp function) {
   return source;
 }
 
-/// Entries are dictionaries, or strings that are names.
+/// Expands a list whose entries are dictionaries, or strings that stand for a
+/// dictionary with just a name.
 static SmallVector<DictionaryAttr> unpack(DictionaryAttr info, StringRef key,
                                           unsigned count,
                                           MLIRContext *context) {
@@ -154,7 +158,7 @@ LogicalResult GraphExporter::exportFunction(func::FuncOp function,
     return source.attrs.getAs<StringAttr>(key);
   };
   StringAttr name = text("function_name");
-  // One that came from a file without a name has none.
+  // A function that had no name in the file does not get one.
   if (name || !function->hasAttr("onnx.opset_import"))
     proto.set_name(name ? name.str() : function.getSymName().str());
   if (StringAttr domain = text("function_domain"))
@@ -216,8 +220,8 @@ LogicalResult GraphExporter::exportBody(Block *block, GraphProto *graph,
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
 
-/// Decides what each output is called. A value that is returned under another
-/// name than its own takes that name if it can.
+/// Chooses the names of outputs. A value that is returned under a different
+/// name takes that name if possible.
 void GraphExporter::reserveOutputs(Source &source,
                                    std::vector<std::string> &outputs) {
   Operation *terminator = source.block->getTerminator();
@@ -241,7 +245,8 @@ void GraphExporter::reserveOutputs(Source &source,
   }
 }
 
-/// An output that is not the name of the returned value becomes a copy of it.
+/// Adds an Identity for each output whose name is not that of the returned
+/// value.
 void GraphExporter::addIdentities(Source &source, ArrayRef<std::string> outputs,
                                   RepeatedPtrField<NodeProto> &nodes) {
   Operation *terminator = source.block->getTerminator();
@@ -257,7 +262,7 @@ void GraphExporter::addIdentities(Source &source, ArrayRef<std::string> outputs,
   }
 }
 
-/// An input that the file gave no name cannot be read, and needs none.
+/// Names an input. One that has no name in the file and no users needs none.
 void GraphExporter::nameInput(BlockArgument argument, DictionaryAttr info) {
   if (info.contains("name") && getName(info).empty() && argument.use_empty())
     return;
@@ -331,8 +336,8 @@ LogicalResult GraphExporter::exportInitializer(Operation *op,
   return success();
 }
 
-/// Puts the initializers into the order of the file, where that is not inputs
-/// first.
+/// Restores the file's order of initializers if it was not the default (inputs
+/// first).
 void GraphExporter::orderInitializers(Source &source, GraphProto &graph) {
   auto order = source.attrs.getAs<ArrayAttr>("initializer_order");
   if (!order)
@@ -340,7 +345,7 @@ void GraphExporter::orderInitializers(Source &source, GraphProto &graph) {
   llvm::StringMap<unsigned> positions;
   for (StringAttr name : order.getAsRange<StringAttr>())
     positions.try_emplace(name.getValue(), positions.size());
-  // What a pass added comes last.
+  // Initializers added by passes come last.
   for (const TensorProto &tensor : graph.initializer())
     positions.try_emplace(tensor.name(), positions.size());
   auto &tensors = *graph.mutable_initializer();

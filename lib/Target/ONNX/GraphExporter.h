@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block → nodes, initializers and values of a graph or function.
+// Exports a block as the nodes, initializers and values of a graph or function.
 
 #ifndef HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H
 #define HTP_LIB_TARGET_ONNX_GRAPHEXPORTER_H
@@ -35,8 +35,8 @@ private:
     mlir::Operation *function = nullptr;
     mlir::DictionaryAttr attrs;
     Dicts inputs, outputs;
-    /// What the function says its results are, which may be more than the
-    /// returned values say; empty for a subgraph.
+    /// The function's result types, which may be more specific than those of
+    /// the returned values; empty for a subgraph.
     llvm::SmallVector<mlir::Type> outputTypes;
   };
 
@@ -77,15 +77,15 @@ private:
   ModelWriter &writer;
   const ExportOptions &options;
   ValueNames names;
-  /// Names that outputs give to values, where they differ from the recorded
-  /// ones.
+  /// Names that values take over from outputs, if different from their recorded
+  /// names.
   llvm::DenseMap<mlir::Value, std::string> outputNames;
   mlir::Operation *current = nullptr;
   bool inFunction = false;
 };
 
-/// Adds the metadata of `of`, an operation or an input, that is known by other
-/// means than its attribute, which `message` has already.
+/// Adds the metadata of `of` (an operation or an input) from the
+/// MetadataSource, after that from its attribute, which `message` already has.
 template <typename OfT, typename MessageT>
 void addMetadata(const ExportOptions &options, OfT of, MessageT &message) {
   MetadataSource *source = options.metadata;
@@ -104,8 +104,8 @@ void addMetadata(const ExportOptions &options, OfT of, MessageT &message) {
   });
 }
 
-/// An operation's operator and version, where the name has both as onnx-mlir's
-/// do: "SoftmaxV11".
+/// Splits an onnx-mlir operation name such as "SoftmaxV11" into operator and
+/// version; other names have no version.
 std::pair<llvm::StringRef, std::optional<int64_t>>
 splitVersion(llvm::StringRef opType);
 

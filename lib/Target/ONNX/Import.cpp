@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A ModelProto → a module: the model's own fields are attributes of the module,
-// its graph is @main_graph, its functions are private functions.
+// Imports a ModelProto as a module: the model's own fields become attributes of
+// the module, its graph becomes @main_graph, its functions become private
+// functions.
 
 #include "HTP/Target/ONNX/Import.h"
 
@@ -24,7 +25,8 @@ using ::onnx::NodeProto;
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Names of fields get the prefix; what has one already, a sink added.
+/// Adds the prefix `onnx.` to names of fields. Names that already have a prefix
+/// were added by a sink.
 static NamedAttrList withPrefix(ArrayRef<NamedAttribute> attrs) {
   NamedAttrList prefixed;
   for (NamedAttribute attr : attrs) {
@@ -35,7 +37,7 @@ static NamedAttrList withPrefix(ArrayRef<NamedAttribute> attrs) {
   return prefixed;
 }
 
-/// A function for the block's contents, with the graph's attributes.
+/// Creates a function from `body`, with the graph's attributes.
 static func::FuncOp makeFunction(Location loc, StringRef name, Region &body,
                                  const GraphInfo &info,
                                  ArrayRef<Value> results) {
@@ -48,7 +50,8 @@ static func::FuncOp makeFunction(Location loc, StringRef name, Region &body,
   auto function = func::FuncOp::create(loc, name, type);
   for (NamedAttribute attr : withPrefix(info.attrs.getAttrs()))
     function->setAttr(attr.getName(), attr.getValue());
-  // All at once: set one by one, each makes a new array of all.
+  // Set all at once: each call of setArgAttr would rebuild the array of all
+  // arguments.
   auto prefixed = [&](DictionaryAttr attrs) {
     return withPrefix(attrs.getValue()).getDictionary(context);
   };
@@ -128,8 +131,8 @@ LogicalResult ModelImporter::importFunction(const FunctionProto &proto,
   return success();
 }
 
-/// Errors of the verifier name the operation; those of the import also name the
-/// file, in one line.
+/// Verifies the module. Turns errors of the verifier, which name the operation,
+/// into one-line errors that also name the file and node.
 LogicalResult ModelImporter::verifyModule() {
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
@@ -147,7 +150,7 @@ LogicalResult ModelImporter::verifyModule() {
 OwningOpRef<ModuleOp> ModelImporter::import() {
   const ModelProto &model = file->model();
   if (!model.has_graph()) {
-    emitError(loc) << "is no ONNX model: it has no graph";
+    emitError(loc) << "is not an ONNX model: it has no graph";
     return {};
   }
   module = ModuleOp::create(UnknownLoc::get(context));
@@ -162,7 +165,8 @@ OwningOpRef<ModuleOp> ModelImporter::import() {
   if (!graphs.showMetadata(model.metadata_props(), take, attrs))
     graphs.getEncoder().encodeField(model, attrs,
                                     ModelProto::kMetadataPropsFieldNumber);
-  // The exporter supplies these to IR that was not a model.
+  // Note that these are missing, or the exporter would add defaults, as it does
+  // for IR that was not imported from a model.
   if (!model.has_ir_version() || model.opset_import().empty())
     attrs.append("incomplete", UnitAttr::get(context));
   (*module)->setAttrs(withPrefix(attrs.getAttrs()).getDictionary(context));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Serializes a model with its large tensors spliced in, copying from mapped
+// files inside the kernel.
 
 #include "HTP/Target/ONNX/ModelWriter.h"
 #include "HTP/Support/FileMapping.h"
@@ -19,7 +22,7 @@ using namespace htp;
 
 void ModelWriter::setRawData(::onnx::TensorProto &tensor,
                              ArrayRef<char> bytes) {
-  // A tensor that is given its data twice keeps the last, as a setter would.
+  // If called twice for a tensor, the last data counts, as with any setter.
   tensor.mutable_unknown_fields()->DeleteByNumber(kSpanField);
   if (bytes.size() < kMinSpan) {
     tensor.set_raw_data(bytes.data(), bytes.size());
@@ -30,8 +33,8 @@ void ModelWriter::setRawData(::onnx::TensorProto &tensor,
   spans.push_back(bytes);
 }
 
-/// Puts the bytes of a span where protobuf itself would have written them, in
-/// the order of field numbers, so that the file does not show how it was made.
+/// Inserts the bytes of a span where protobuf would have written them, in the
+/// order of field numbers, so that the output is the same as without spans.
 static bool spliceRawData(StringRef tensor, wire::Rope &rope,
                           ArrayRef<ArrayRef<char>> spans) {
   constexpr unsigned kRawData = ::onnx::TensorProto::kRawDataFieldNumber;
@@ -64,8 +67,8 @@ static bool spliceRawData(StringRef tensor, wire::Rope &rope,
 
 namespace {
 
-/// Writes pieces in order: what comes from a mapped file inside of the kernel,
-/// everything else gathered into few system calls.
+/// Writes pieces in order. Pieces of mapped files are copied inside the kernel;
+/// the others are gathered into few system calls.
 class PieceWriter {
 public:
   explicit PieceWriter(int fd) : fd(fd) {}
@@ -73,7 +76,7 @@ public:
   bool flush();
 
 private:
-  /// Below this a system call of its own costs more than the copy.
+  /// Below this size, a separate system call costs more than the copy.
   static constexpr size_t kMinCopy = 1 << 16;
   bool copyInKernel(StringRef &piece);
 
@@ -95,8 +98,8 @@ bool PieceWriter::write(StringRef piece) {
   return pending.size() < IOV_MAX || flush();
 }
 
-/// Copies as much of the piece as the kernel will and drops it from the piece.
-/// What it will not do (pipes, other file systems) is no error.
+/// Lets the kernel copy as much of the piece as it can, and drops that from the
+/// piece. It is not an error if it cannot (pipes, other file systems).
 bool PieceWriter::copyInKernel(StringRef &piece) {
   std::optional<FileMapping::Origin> origin = FileMapping::find(piece);
   if (!origin)
@@ -146,7 +149,7 @@ static Error tooLarge(uint64_t size) {
                            Twine(INT_MAX) + ": keep tensors as external data");
 }
 
-/// Writes a model that is complete, never all of its bytes in memory at once.
+/// Streams a model without spans, never holding all of its bytes in memory.
 static Error writeWhole(const ::onnx::ModelProto &model, int fd) {
   constexpr int kBlock = 1 << 18;
   if (uint64_t size = model.ByteSizeLong(); size > INT_MAX)
@@ -170,7 +173,7 @@ Error ModelWriter::write(const ::onnx::ModelProto &model, int fd) {
                               return spliceRawData(tensor, rope, spans);
                             });
   if (!rope)
-    return createStringError("the model nests too deep to be read again");
+    return createStringError("the model is nested too deeply to be read again");
   if (rope->size() > INT_MAX)
     return tooLarge(rope->size());
   PieceWriter writer(fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The part of GraphExporter that makes nodes of operations.
+// The part of GraphExporter that exports operations as nodes.
 
 #include "Attributes.h"
 #include "GraphExporter.h"
@@ -27,7 +27,7 @@ htp::splitVersion(StringRef opType) {
   return {base, version};
 }
 
-/// The operator of an operation of onnx-mlir's, which has some by names of its
+/// The ONNX operator of an operation to which onnx-mlir gives a name of its
 /// own.
 static StringRef getStandardName(StringRef opType) {
   if (opType == "MaxPoolSingleOut")
@@ -81,7 +81,7 @@ void GraphExporter::nameResults(Operation *op) {
     auto output = outputNames.find(result);
     StringRef wanted = output != outputNames.end() ? StringRef(output->second)
                                                    : getRecordedName(result);
-    // An output that is not named is not wanted, unless something uses it.
+    // An output without a name is omitted, unless something uses it.
     if (wanted.empty() && result.use_empty() &&
         (op->hasAttr(htp::onnx::kOutputNames) ||
          isa<NoneType>(result.getType())))
@@ -101,7 +101,7 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
     node.add_output(names.get(result).str());
   if (auto name = op->getAttrOfType<StringAttr>(htp::onnx::kNodeName))
     node.set_name(name.str());
-  // Fields that have no other place are attributes under their own names.
+  // All other fields are attributes named like the fields.
   static constexpr StringRef kTaken[] = {"attribute", "domain",  "input",
                                          "name",      "op_type", "output"};
   SmallVector<NamedAttribute> fields;
@@ -125,7 +125,7 @@ LogicalResult GraphExporter::exportNode(Operation *op, NodeProto &node) {
 // Attributes and subgraphs
 //===----------------------------------------------------------------------===//
 
-/// Sorts by name, or as the file had them.
+/// Sorts attributes in the order of the file or, without one, by name.
 static void orderAttributes(Operation *op, NodeProto &node) {
   llvm::StringMap<size_t> positions;
   if (auto order = op->getAttrOfType<ArrayAttr>("onnx.attribute_order"))
@@ -206,7 +206,7 @@ LogicalResult GraphExporter::exportRegions(Operation *op, DictionaryAttr infos,
                                     : *attribute->mutable_g();
     if (failed(exportBlock(source, graph)))
       return failure();
-    if (!graphInfo) // It was never in a model, where graphs need names.
+    if (!graphInfo) // not from a model, but graphs in a model need names
       graph.set_name(name.str());
     current = op;
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sorts nodes topologically on import and restores the file's order on export.
 
 #include "NodeOrder.h"
 
@@ -13,7 +15,7 @@ using ::onnx::AttributeProto;
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 
-/// Calls `visit` for each value that the node reads, in its subgraphs too.
+/// Calls `visit` for each value that the node or its subgraphs read.
 static void forEachUse(const NodeProto &node,
                        llvm::function_ref<void(StringRef)> visit) {
   for (const std::string &input : node.input())
@@ -57,7 +59,7 @@ std::vector<int> htp::sortNodes(const NodeProtos &nodes) {
     users[from].push_back(to);
     ++waitsFor[to];
   });
-  // Always the first of those that can come next.
+  // Among the nodes that are ready, always take the first one in the file.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int i = 0; i < nodes.size(); ++i)
     if (!waitsFor[i])

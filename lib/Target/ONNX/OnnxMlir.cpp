@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The converter to onnx-mlir's dialect: types, constants, operators, subgraphs
+// and calls.
 
 #include "HTP/Target/ONNX/OnnxMlir.h"
 
@@ -26,7 +29,7 @@ using Parameter = OpSchema::FormalParameter;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Types of HTP's that onnx-mlir does not have become `none`.
+/// Converts a type. Types that onnx-mlir does not have become `none`.
 static Type convertType(Type type) {
   MLIRContext *context = type.getContext();
   auto container = [&](Type element, auto make) -> Type {
@@ -52,7 +55,7 @@ static Type convertType(Type type) {
       .Default(type);
 }
 
-/// The formal parameter of operand or result `index`; null beyond the last.
+/// The formal parameter for operand or result `index`; null if there is none.
 static const Parameter *getParameter(const std::vector<Parameter> &parameters,
                                      unsigned index) {
   if (index < parameters.size())
@@ -74,8 +77,9 @@ static bool accepts(const Parameter &parameter, Type type) {
       ::onnx::Utils::DataTypeUtils::ToType(proto));
 }
 
-/// A tensor type for a result of which nothing is known: with the element type
-/// of an operand that has the same type by the schema, or else any that fits.
+/// A tensor type for a result of unknown type: with the element type of an
+/// operand that has the same type variable in the schema, or else any allowed
+/// one.
 static Type guessType(const OpSchema &schema, const Parameter &parameter,
                       ValueRange operands) {
   MLIRContext *context = nullptr;
@@ -135,8 +139,8 @@ private:
 };
 } // namespace
 
-/// The elements that raw data holds. onnx-mlir's verifiers and folders read the
-/// values of constants, and cannot read those of a resource.
+/// The elements of raw data. onnx-mlir's verifiers and folders read the values
+/// of constants but cannot read resources.
 static Attribute getDense(ShapedType type, ArrayRef<char> bytes) {
   Type element = type.getElementType();
   if (element.isInteger(1)) {
@@ -146,14 +150,15 @@ static Attribute getDense(ShapedType type, ArrayRef<char> bytes) {
   if (!isa<FloatType, IntegerType>(element) ||
       element.getIntOrFloatBitWidth() % 8 != 0)
     return {};
-  // Equal elements are written once.
+  // If all elements are equal, use a splat.
   size_t size = element.getIntOrFloatBitWidth() / 8;
   if (bytes.size() > size && bytes.drop_front(size) == bytes.drop_back(size))
     bytes = bytes.take_front(size);
   return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
-/// External data is read, resources become elements; everything else stays.
+/// Reads external data and converts resources to elements; other values are
+/// kept.
 FailureOr<Attribute> Converter::convertValue(Operation *op, Attribute value) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
@@ -175,8 +180,8 @@ FailureOr<Attribute> Converter::convertValue(Operation *op, Attribute value) {
       getBorrowedResource(external.getType(), "external", *bytes, nullptr));
 }
 
-/// Whether the node is one of `schema`; collects its attributes and the types
-/// of its results, with those that are missing at the end.
+/// Whether the node fits `schema`. Collects its attributes and its result
+/// types, including those of missing results at the end.
 bool Converter::fit(Operation *op, const OpSchema &schema,
                     SmallVectorImpl<NamedAttribute> &attrs,
                     SmallVectorImpl<Type> &types) {
@@ -220,8 +225,8 @@ Value Converter::getNoValue(OpBuilder &builder, Operation *op) {
       builder, op->getLoc(), builder.getNoneType(), builder.getUnitAttr());
 }
 
-/// The names of a subgraph's inputs and outputs and of their dimensions, as
-/// onnx-mlir has them. Of several subgraphs it keeps what it said of one.
+/// Adds the names of a subgraph's inputs and outputs and of their dimensions in
+/// onnx-mlir's form, which has room for one subgraph only.
 static void addSubgraphNames(Operation *op, OperationState &state) {
   auto graphs = op->getAttrOfType<ArrayAttr>("onnx.graphs");
   auto first = graphs && !graphs.empty() ? dyn_cast<DictionaryAttr>(graphs[0])
@@ -252,7 +257,7 @@ static void addSubgraphNames(Operation *op, OperationState &state) {
 
 static void addNodeName(Operation *op, OperationState &state) {
   auto name = op->getAttrOfType<StringAttr>(htp::onnx::kNodeName);
-  // Names are bookkeeping of nodes; constants print nothing but their value.
+  // Constants must have no attributes other than their value.
   if (name && htp::onnx::getOpType(op) != "Constant")
     state.addAttribute(htp::onnx::kNodeName, name);
 }
@@ -277,7 +282,7 @@ Operation *Converter::makeNode(Operation *op, const OnnxMlirOp &target,
   return builder.create(state);
 }
 
-/// Subgraphs of a custom operator have no place there, and neither have
+/// Converts an op to onnx.Custom, which supports neither subgraphs nor
 /// sequences and optionals.
 Operation *Converter::makeCustom(Operation *op) {
   OpBuilder builder(op);
@@ -295,7 +300,7 @@ Operation *Converter::makeCustom(Operation *op) {
     Type type = convertType(result.getType());
     if (!isTaken(type))
       type = builder.getNoneType();
-    // Users want a tensor; most custom operators keep the element type.
+    // Users expect a tensor; most custom operators preserve the element type.
     if (isa<NoneType>(result.getType()) && !result.use_empty())
       type = guessType(op->getOperands(), builder);
     state.addTypes(type);
@@ -314,8 +319,8 @@ Operation *Converter::makeCustom(Operation *op) {
   return builder.create(state);
 }
 
-/// A call of a model-local function, with the function for it where there is
-/// none yet.
+/// Converts a call of a model-local function, and creates the function if there
+/// is none for this kind of call yet.
 LogicalResult Converter::convertCall(Operation *op,
                                      LocalFunctions::Instance callee) {
   func::FuncOp function = callee.function;
@@ -429,8 +434,9 @@ LogicalResult Converter::convert(func::FuncOp function) {
   return success();
 }
 
-/// What others say of a module or a function stays where it is plain text:
-/// onnx-mlir has no dialect to read more with.
+/// Removes ONNX's attributes from a module or function, and those of other
+/// dialects unless they are strings, which onnx-mlir can parse without the
+/// dialect.
 static void removeAttrs(Operation *op) {
   for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
     if (attr.getName().strref().starts_with("onnx") ||
@@ -448,7 +454,7 @@ LogicalResult htp::convertToOnnxMlir(ModuleOp module,
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (!isa<func::FuncOp, htp::onnx::EntryPointOp>(op))
       op.erase();
-  // The opset imports had to stay until here.
+  // The opset imports were needed until here.
   for (auto function : module.getOps<func::FuncOp>())
     removeAttrs(function);
   removeAttrs(module);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Specializes model-local functions for the calls of them: attributes become
+// constants in the body, and types are inferred.
 
 #include "OnnxMlirFunctions.h"
 
@@ -10,13 +13,15 @@
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace htp;
 using ::onnx::AttributeProto;
 using ::onnx::NodeProto;
 using ::onnx::TypeProto;
 
-/// What tells a function from the others of a model.
+/// The key that identifies a function of a model.
 static std::string keyOf(StringRef domain, StringRef name, StringRef overload) {
   if (domain == "ai.onnx")
     domain = "";
@@ -29,7 +34,7 @@ static StringRef getText(Operation *op, StringRef name) {
 }
 
 LocalFunctions::LocalFunctions(ModuleOp module) : symbols(module) {
-  // A func.call calls its function as it is.
+  // Functions called by func.call are not model-local functions.
   llvm::StringSet<> called;
   module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
   for (auto function :
@@ -56,7 +61,7 @@ func::FuncOp LocalFunctions::find(Operation *call) {
 // Attributes as parameters
 //===----------------------------------------------------------------------===//
 
-/// The attributes that a call gives its function.
+/// The attributes that a call passes to its function.
 static DictionaryAttr getArguments(Operation *call) {
   NamedAttrList arguments;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(call))
@@ -66,7 +71,8 @@ static DictionaryAttr getArguments(Operation *call) {
   return arguments.getDictionary(call->getContext());
 }
 
-/// An attribute that was kept field by field, as a value; null if it has none.
+/// The value of an attribute that was stored field by field; null if it has
+/// none.
 static Attribute readAttribute(DictionaryAttr encoded, MLIRContext *context) {
   AttributeProto proto;
   ModelWriter writer;
@@ -82,7 +88,7 @@ static Attribute readAttribute(DictionaryAttr encoded, MLIRContext *context) {
   return failed(imported) ? Attribute() : imported->value;
 }
 
-/// Adds the values of the attributes that the call leaves out.
+/// Adds the defaults of attributes that the call leaves out.
 static DictionaryAttr addDefaults(DictionaryAttr arguments,
                                   func::FuncOp function) {
   NamedAttrList all(arguments);
@@ -95,7 +101,7 @@ static DictionaryAttr addDefaults(DictionaryAttr arguments,
   return all.getDictionary(function.getContext());
 }
 
-/// As import does it: `to` of Cast is the type that it names.
+/// As on import, `to` of Cast becomes a type.
 static Attribute asValueOf(Operation *op, StringRef name, Attribute value) {
   auto number = dyn_cast<IntegerAttr>(value);
   if (!number || name != "to" || htp::onnx::getOpType(op) != "Cast")
@@ -105,8 +111,8 @@ static Attribute asValueOf(Operation *op, StringRef name, Attribute value) {
   return type ? TypeAttr::get(type) : value;
 }
 
-/// Puts the call's values where the body refers to them. A reference to what
-/// the call leaves out is no attribute.
+/// Replaces references in the body by the call's values. A reference to an
+/// attribute that the call leaves out is removed.
 static void resolveReferences(Operation *op, DictionaryAttr arguments) {
   auto encoded = op->getAttrOfType<ArrayAttr>("onnx.attributes");
   if (!encoded)
@@ -160,7 +166,7 @@ LocalFunctions::Instance LocalFunctions::instantiate(Operation *call) {
   return {instance, true};
 }
 
-/// Whether a type says less than another of what may be one value.
+/// Whether `type` is less specific than `other`, for the same value.
 static bool isLessSpecific(Type type, Type other) {
   auto mine = dyn_cast<ShapedType>(type), others = dyn_cast<ShapedType>(other);
   if (!mine || !others)
@@ -169,9 +175,10 @@ static bool isLessSpecific(Type type, Type other) {
 }
 
 void LocalFunctions::finish(func::FuncOp instance, TypeRange resultTypes) {
+  assert(isOpen(instance) && "an instance is finished once");
   Operation *end = instance.getBody().front().getTerminator();
   for (auto [value, type] : llvm::zip(end->getOperands(), resultTypes)) {
-    // The results of another call are those of its function.
+    // The result types of another call must match its function.
     Operation *producer = value.getDefiningOp();
     if (producer && !isa<func::CallOp>(producer) &&
         isLessSpecific(value.getType(), type))
@@ -237,6 +244,6 @@ void htp::inferResultTypes(Operation *op) {
                            op->getContext(), error))
           result.setType(type);
   } catch (const std::exception &) {
-    return; // Nothing is known, then; a type that fits is found later.
+    return; // unknown; a type is guessed later
   }
 }

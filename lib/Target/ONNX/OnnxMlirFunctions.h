@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Model-local functions for onnx-mlir.
+// Converts model-local functions for onnx-mlir.
 //
-// A function of ONNX has no types, and attributes as parameters. onnx-mlir has
-// functions with types and without such parameters, so there is one function
-// for each kind of call:
+// An ONNX function is untyped and takes attributes as parameters. onnx-mlir's
+// functions are typed and take no attributes, so there is one function for each
+// combination of types and attributes in calls:
 //
 //   "onnx.Custom"(%x) <{function_name = "Scaled"}> {alpha = 0.5, domain_name =
 //   …}
@@ -28,20 +28,20 @@ namespace htp {
 
 class LocalFunctions {
 public:
-  /// Takes the functions that nodes call out of the module.
+  /// Removes the functions that nodes call from the module.
   explicit LocalFunctions(mlir::ModuleOp module);
 
   /// A function for this kind of call.
   struct Instance {
     mlir::func::FuncOp function; // null: the node calls no function
-    bool isNew = false;          // its body is still as it was in the model
+    bool isNew = false;          // its body has not been converted yet
   };
   Instance instantiate(mlir::Operation *call);
 
-  /// The body of `instance` is what onnx-mlir takes. The call may know more of
-  /// the results than the body.
+  /// Called when the body of `instance` has been converted. `resultTypes` are
+  /// those of the call, which may be more specific than the body's.
   void finish(mlir::func::FuncOp instance, mlir::TypeRange resultTypes);
-  /// Whether `instance` is not finished: it calls itself.
+  /// Whether `instance` is not finished, so that a call of it is recursive.
   bool isOpen(mlir::func::FuncOp instance) const {
     return open.contains(instance);
   }
@@ -55,13 +55,12 @@ private:
   llvm::DenseSet<mlir::Operation *> open;
 };
 
-/// The node alone, and the types of its operands: what its schema needs to tell
-/// the types of its results.
+/// Exports a node without its tensors, and its operand types: the input of the
+/// schema's type inference.
 mlir::LogicalResult exportShell(mlir::Operation *op, ::onnx::NodeProto &node,
                                 std::vector<::onnx::TypeProto> &types);
 
-/// Gives the results of a node of which nothing is known the types that ONNX
-/// infers from its operands.
+/// Sets result types of unknown type to what ONNX infers from the operands.
 void inferResultTypes(mlir::Operation *op);
 
 } // namespace htp

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of operators and versions that onnx-mlir supports.
 
 #include "OnnxMlirOps.h"
 
@@ -11,7 +13,7 @@
 using namespace htp;
 using llvm::StringRef;
 
-/// onnx-mlir has the operators of these opsets, in their newest version.
+/// The opset whose operators onnx-mlir supports, in their newest version.
 static int64_t getBaseline(StringRef domain) {
   if (domain.empty())
     return 22;
@@ -25,12 +27,12 @@ static int64_t getBaseline(StringRef domain) {
 namespace {
 struct Versions {
   llvm::StringLiteral opType;
-  llvm::SmallVector<int64_t, 5> versions; // newest first; empty: not there
+  llvm::SmallVector<int64_t, 5> versions; // newest first; empty: not supported
 };
 } // namespace
 
-/// Where that is not so: operators with several versions, with an older one,
-/// and those that are left out.
+/// Exceptions: operators with several versions, with only an older one, or not
+/// supported at all.
 static const Versions *findException(StringRef opType) {
   static const Versions kExceptions[] = {
       {"Clip", {13, 12, 11, 6}},
@@ -94,7 +96,7 @@ htp::findOnnxMlirOps(StringRef opType, StringRef domain, int64_t opsetVersion) {
     const ::onnx::OpSchema *schema = onnx::findSchema(opType, domain, version);
     if (!schema)
       continue;
-    // What is older than the one that suits is of no use.
+    // Versions older than the best match are of no use.
     if (version <= opsetVersion)
       found.clear();
     bool isNewest = version == exception->versions.front();

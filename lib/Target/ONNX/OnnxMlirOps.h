@@ -20,22 +20,22 @@ namespace htp {
 /// An operation of onnx-mlir.
 struct OnnxMlirOp {
   std::string name;               // "onnx.SoftmaxV11"
-  const ::onnx::OpSchema *schema; // what it is made after
+  const ::onnx::OpSchema *schema; // the schema it follows
 };
 
-/// The operations that onnx-mlir has for the operator, those that suit the
-/// opset version best first: the newest that is not newer, then the newer ones,
-/// which may only add types.
+/// The operations that onnx-mlir has for the operator, best match for the opset
+/// version first: the newest one that is not newer, then newer ones, which
+/// often only add types.
 llvm::SmallVector<OnnxMlirOp> findOnnxMlirOps(llvm::StringRef opType,
                                               llvm::StringRef domain,
                                               int64_t opsetVersion);
 
-/// Whether onnx-mlir has an operation for the node, with a verifier that asks
-/// for more than the schema does, which the node does not give.
+/// Whether the verifier of onnx-mlir's operation rejects the node although it
+/// is valid by its schema.
 bool isRefusedByOnnxMlir(mlir::Operation *op);
 
-/// What to use instead of the node's result, where onnx-mlir does not take the
-/// node and it is not needed: an optional that is none. Null otherwise.
+/// A replacement for the result of a node that onnx-mlir rejects but that is
+/// not needed (an empty optional); null otherwise.
 mlir::Value foldForOnnxMlir(mlir::Operation *op, mlir::OpBuilder &builder);
 
 } // namespace htp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nodes that are good ONNX, that onnx-mlir has an operation for, and that this
-// operation's verifier refuses all the same: forms that it does not compile.
+// Recognizes valid ONNX nodes that the verifier of onnx-mlir's operation
+// rejects, as onnx-mlir cannot compile them.
 
 #include "OnnxMlirOps.h"
 
@@ -25,7 +25,7 @@ static bool hasOperand(Operation *op, unsigned index) {
          !isa<NoneType>(op->getOperand(index).getType());
 }
 
-/// A float takes the remainder of fmod, an integer that of Python.
+/// onnx-mlir requires fmod for floats and its absence for integers.
 static bool isOtherMod(Operation *op) {
   auto type = dyn_cast<TensorType>(op->getOperand(0).getType());
   if (!type)
@@ -33,7 +33,7 @@ static bool isOtherMod(Operation *op) {
   return isa<FloatType>(type.getElementType()) != (getInt(op, "fmod", 0) == 1);
 }
 
-/// `start` and `end` that leave nothing, in the wrong order.
+/// A Shape whose `start` comes after its `end`.
 static bool isReversedShape(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   if (!type)
@@ -45,7 +45,7 @@ static bool isReversedShape(Operation *op) {
   return clamp(getInt(op, "start", 0)) > clamp(getInt(op, "end", rank));
 }
 
-/// The pads would not be known before the model runs.
+/// Pads that depend on dynamic sizes.
 static bool hasDynamicPads(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   return op->hasAttr("output_shape") && type && type.getRank() > 2 &&

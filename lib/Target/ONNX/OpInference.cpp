@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the schema's inference function on a single exported node.
 
 #include "HTP/Target/ONNX/OpInference.h"
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Packing and unpacking tensor elements bit by bit, without loss.
 
 #include "TensorData.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+
+#include <cassert>
 
 using namespace mlir;
 using namespace htp;
@@ -54,8 +58,8 @@ SmallVector<StringRef> htp::getUsedFields(const TensorProto &tensor) {
   return names;
 }
 
-/// The bytes of an int32_data or uint64_data entry that raw data has. An entry
-/// of a packed type holds one byte, that is several elements.
+/// The number of raw-data bytes per int32_data or uint64_data entry. For packed
+/// types, an entry holds one byte, i.e. several elements.
 static unsigned getEntryBytes(int32_t dataType) {
   switch (dataType) {
   case TensorProto::INT32:
@@ -73,8 +77,8 @@ static unsigned getEntryBytes(int32_t dataType) {
   }
 }
 
-/// Writes the low bytes of each entry; false if the rest of one is not what
-/// `unpackTypedField` will put back.
+/// Writes the low bytes of each entry. False if the high bytes of one are not
+/// what `unpackTypedField` would restore.
 template <typename WideT, typename FieldT>
 static bool packEntries(const FieldT &field, unsigned size, bool isSigned,
                         std::string &bytes) {
@@ -98,8 +102,8 @@ static bool copyEntries(const FieldT &field, std::string &bytes) {
   return true;
 }
 
-/// Only these are extended with their sign; bool, floats and packed elements
-/// are bit patterns.
+/// Whether entries are sign-extended; bools, floats and packed elements are bit
+/// patterns.
 static bool isSignExtended(int32_t dataType) {
   return dataType == TensorProto::INT8 || dataType == TensorProto::INT16 ||
          dataType == TensorProto::INT32;
@@ -154,6 +158,8 @@ void htp::unpackTypedField(ArrayRef<char> bytes, TensorProto &tensor) {
 
 /// The bits of element `index` of raw data, for elements of up to 64 bits.
 static uint64_t readBits(ArrayRef<char> bytes, uint64_t index, unsigned bits) {
+  assert(bits <= 64 && (index + 1) * bits <= 8 * bytes.size() &&
+         "the element must exist");
   uint64_t value = 0;
   if (bits < 8) {
     unsigned shift = index * bits % 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The forms that the elements of a tensor take: ONNX raw data, the typed fields
-// of a TensorProto, and MLIR's dense attributes.
+// Converts tensor elements between ONNX raw data, the typed fields of a
+// TensorProto, and MLIR's dense attributes.
 
 #ifndef HTP_LIB_TARGET_ONNX_TENSORDATA_H
 #define HTP_LIB_TARGET_ONNX_TENSORDATA_H
@@ -15,19 +15,19 @@ namespace htp {
 /// "int32_data" for bool; empty for none.
 llvm::StringRef getTypedField(int32_t dataType);
 
-/// The names of the typed fields that hold something.
+/// The names of the typed fields that are not empty.
 llvm::SmallVector<llvm::StringRef>
 getUsedFields(const ::onnx::TensorProto &tensor);
 
-/// Typed field → raw data. False if an entry has more bits than an element, and
-/// so would not come back.
+/// Typed field → raw data. False if an entry has more bits than an element, so
+/// that the conversion would lose information.
 bool packTypedField(const ::onnx::TensorProto &tensor, std::string &bytes);
 
 /// Raw data → the typed field of the tensor's data type.
 void unpackTypedField(llvm::ArrayRef<char> bytes, ::onnx::TensorProto &tensor);
 
-/// Raw data → `dense`. Null if a byte holds bits that the element type does not
-/// have (a bool of 2), which `dense` cannot hold.
+/// Raw data → `dense`. Null if a byte has bits outside of the element type (a
+/// bool of 2), which `dense` cannot represent.
 mlir::DenseElementsAttr packDense(mlir::RankedTensorType type,
                                   llvm::ArrayRef<char> bytes);
 

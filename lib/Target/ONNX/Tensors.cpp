@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Converts TensorProtos to attributes and back, recording whatever the
+// attribute itself cannot hold.
 
 #include "Tensors.h"
 
@@ -17,7 +20,7 @@ using ::onnx::TensorProto;
 /// Tensors up to this many elements are `dense`.
 static constexpr int64_t kMaxDenseElements = 16;
 
-/// Fields that the value of the attribute stands for.
+/// Fields that the attribute's value represents.
 static constexpr int kDataFields[] = {
     TensorProto::kDimsFieldNumber,       TensorProto::kDataTypeFieldNumber,
     TensorProto::kFloatDataFieldNumber,  TensorProto::kInt32DataFieldNumber,
@@ -29,7 +32,8 @@ static constexpr int kDataFields[] = {
 // Import
 //===----------------------------------------------------------------------===//
 
-/// The type of a tensor whose dimensions and element type make sense.
+/// The type of a tensor; null, with an error, if its dimensions or element type
+/// are invalid.
 static RankedTensorType getType(const TensorProto &tensor, MLIRContext *context,
                                 std::string &error) {
   Type element = htp::onnx::getElementType(tensor.data_type(), context);
@@ -53,7 +57,7 @@ static RankedTensorType getType(const TensorProto &tensor, MLIRContext *context,
   return RankedTensorType::get(dims, element);
 }
 
-/// The one field that holds the data; "raw_data" and "none" are possible.
+/// The name of the only field that holds data, "raw_data" and "none" included.
 static std::optional<StringRef> getStorage(const TensorProto &tensor,
                                            bool hasRaw, std::string &error) {
   SmallVector<StringRef> fields = getUsedFields(tensor);
@@ -146,7 +150,7 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
   std::string packed;
   bool isString = isa<htp::onnx::StringType>(type.getElementType());
   if (!hasRaw && !isString && !packTypedField(tensor, packed)) {
-    // The field goes with the rest, entry by entry.
+    // Keep the field with the rest, entry by entry.
     skip = {TensorProto::kDimsFieldNumber, TensorProto::kDataTypeFieldNumber};
     if (skipMetadata)
       skip.push_back(TensorProto::kMetadataPropsFieldNumber);
@@ -169,7 +173,7 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
     error = wrongLength("bytes", bytes.size(), size.value_or(0), type);
     return {};
   }
-  // Spans live as long as the file is mapped; what is in the message does not.
+  // Spans stay valid while the file is mapped; data in the message does not.
   return importBytes(type, bytes, file->isSpan(tensor), tensor.name());
 }
 
@@ -204,7 +208,8 @@ LogicalResult htp::exportTensor(Attribute value, DictionaryAttr rest,
       typed ? dyn_cast<RankedTensorType>(typed.getType()) : RankedTensorType();
   if (!type || !type.hasStaticShape() ||
       !htp::onnx::getDataType(type.getElementType())) {
-    llvm::raw_string_ostream(error) << "is no tensor that ONNX has: " << value;
+    llvm::raw_string_ostream(error)
+        << "is not a tensor that ONNX supports: " << value;
     return failure();
   }
   tensor.mutable_dims()->Assign(type.getShape().begin(), type.getShape().end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// TensorProto ⇄ attributes.
+// Converts between TensorProto and MLIR attributes.
 //
 // The value is `dense` for a handful of elements (shapes, axes: what people and
 // passes read), `dense_resource` with the bytes where they lie for the others,
@@ -8,9 +8,9 @@
 // `#onnx.external` for external data. A resource holds ONNX raw data: little
 // endian, elements of 2 and 4 bits packed, a byte for a bool.
 //
-// The rest says what the value does not: `storage` names the typed field that
-// held the data ("none" where no field did), absent for raw data; the other
-// fields of the message are under their own names.
+// `rest` holds whatever the value does not: `storage` names the typed field
+// that held the data ("none" if no field did; absent for raw data); other
+// fields of the message are stored under their own names.
 
 #ifndef HTP_LIB_TARGET_ONNX_TENSORS_H
 #define HTP_LIB_TARGET_ONNX_TENSORS_H
@@ -26,7 +26,7 @@ public:
   TensorImporter(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file)
       : context(context), file(file), encoder(context, file) {}
 
-  /// Null, with the reason in `error`, for a tensor that is wrong.
+  /// Null, with the reason in `error`, for an invalid tensor.
   mlir::Attribute import(const ::onnx::TensorProto &tensor,
                          mlir::NamedAttrList &rest, std::string &error,
                          bool skipMetadata = false);

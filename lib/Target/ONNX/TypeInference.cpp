@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What inference may cost is looked at first: a small file can ask for more
-// time or memory than there is.
+// Runs ONNX's shape inference on a stripped copy of the model. The cost is
+// estimated first, as even a small file can demand excessive time or memory.
 
 #include "TypeInference.h"
 
@@ -25,8 +25,8 @@ using ::onnx::TypeProto;
 // The copy
 //===----------------------------------------------------------------------===//
 
-/// What inference reads of a node. Notes, which are most of a tagged model, are
-/// not copied.
+/// Copies what inference needs of a node. Metadata, the bulk of a tagged model,
+/// is not copied.
 static void copyForInference(const NodeProto &from, NodeProto &to) {
   *to.mutable_input() = from.input();
   *to.mutable_output() = from.output();
@@ -37,8 +37,8 @@ static void copyForInference(const NodeProto &from, NodeProto &to) {
   to.set_overload(from.overload());
 }
 
-/// The same of a graph. Weights are not in it: their bytes are spans of the
-/// file.
+/// The same for a graph. Weights are not copied, as their bytes are spans of
+/// the file.
 static void copyForInference(const GraphProto &from, ArrayRef<int> order,
                              GraphProto &to) {
   *to.mutable_input() = from.input();
@@ -51,7 +51,7 @@ static void copyForInference(const GraphProto &from, ArrayRef<int> order,
     copyForInference(from.node(order.empty() ? i : order[i]), *to.add_node());
 }
 
-/// Undoes `order`: nodes are found by their place in the file.
+/// Undoes `order`, as callers look up nodes by their position in the file.
 static void restoreOrder(GraphProto &graph, ArrayRef<int> order) {
   if (order.empty())
     return;
@@ -67,12 +67,12 @@ static void restoreOrder(GraphProto &graph, ArrayRef<int> order) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How many nodes inference would visit. ONNX infers a function's body anew for
-/// each call: 24 functions, each of which calls the next one twice, are 16
+/// Counts the nodes that inference would visit. ONNX infers a function's body
+/// again for each call: 24 functions that each call the next one twice mean 16
 /// million visits.
 class InferenceCost {
 public:
-  /// More than any model needs; about ten seconds.
+  /// More than any real model needs; takes about ten seconds.
   static constexpr uint64_t kMost = 10'000'000;
 
   explicit InferenceCost(const ModelProto &model) {
@@ -94,7 +94,7 @@ private:
   static std::string key(StringRef domain, StringRef name) {
     return (domain + "\n" + name).str();
   }
-  /// One that is too high stays so, however much is added.
+  /// A saturating sum.
   static uint64_t add(uint64_t a, uint64_t b) {
     return std::min(a + b, kMost + 1);
   }
@@ -114,7 +114,7 @@ private:
   uint64_t ofFunction(Function &function) {
     if (function.cost)
       return function.cost;
-    if (function.open) // It calls itself: there is no end.
+    if (function.open) // recursive: infinite cost
       return kMost + 1;
     function.open = true;
     uint64_t cost = 1;
@@ -129,12 +129,13 @@ private:
 };
 } // namespace
 
-/// Data propagation follows the elements of integer vectors, which are mostly
-/// shapes: one entry for each, known or not. One that is longer is no shape.
+/// Data propagation tracks every element of integer vectors, as most of them
+/// are shapes. Longer vectors are not shapes, and tracking them would be slow.
 static constexpr int64_t kLongVector = 1 << 16;
 
-/// Operators that take a shape as an operand have as many dimensions as that
-/// has elements: a model that claims this many is not inferred at all.
+/// The result of an operator that takes a shape has as many dimensions as the
+/// shape has elements. A model that claims more than this is not inferred at
+/// all.
 static constexpr int64_t kLongestShape = 1 << 20;
 
 static bool isInteger(int32_t elementType) {
@@ -159,8 +160,8 @@ static bool anyLongVector(const ValuesT &values, int64_t most = kLongVector) {
   });
 }
 
-/// Whether a tensor of a few integers holds a number that could be the length
-/// of a long vector. Those that stand for "to the end" could not.
+/// Whether a small tensor contains a number that could be the length of a long
+/// vector. Numbers that mean "to the end" do not count.
 static bool holdsLength(const TensorProto &tensor) {
   auto isLength = [](int64_t value) {
     return value > kLongVector &&
@@ -205,7 +206,7 @@ static bool anyConstant(const GraphProto &graph, IsTensor matches) {
          anyConstantOf(graph.node(), matches);
 }
 
-/// Whether the graph may have long vectors: a cheap look that most graphs pass.
+/// A cheap, conservative check for long vectors, which most graphs do not have.
 static bool mayHaveLongVectors(const GraphProto &graph) {
   return anyLongVector(graph.input()) || anyLongVector(graph.value_info()) ||
          anyLongVector(graph.output()) || anyConstant(graph, holdsLength);
@@ -231,8 +232,8 @@ static bool claimsTooMuch(const ModelProto &model) {
 // What is known
 //===----------------------------------------------------------------------===//
 
-/// Whether the model says the type of every value that its nodes make:
-/// exporters of PyTorch programs do, and nothing is left to infer.
+/// Whether the model states the type of every value, as PyTorch's exporters do.
+/// Then there is nothing to infer.
 static bool isTyped(const GraphProto &graph) {
   llvm::StringSet<> typed;
   for (const auto *infos : {&graph.value_info(), &graph.output()})
@@ -300,7 +301,8 @@ void TypeInference::run(ArrayRef<int> order) {
   try {
     bool propagateData = true;
     if (mayHaveLongVectors(copy->graph())) {
-      // Types first, which tell how long vectors really are.
+      // First without data propagation, which tells how long vectors really
+      // are.
       infer(*copy, /*propagateData=*/false);
       if (anyLongVector(copy->graph().value_info()) ||
           anyLongVector(copy->graph().input())) {

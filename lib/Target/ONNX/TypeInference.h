@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ONNX's own shape inference, on a copy of a model and within bounds.
+// Runs ONNX's shape inference on a copy of a model, within bounds on time and
+// memory.
 
 #ifndef HTP_LIB_TARGET_ONNX_TYPEINFERENCE_H
 #define HTP_LIB_TARGET_ONNX_TYPEINFERENCE_H
@@ -14,18 +15,18 @@
 
 namespace htp {
 
-/// Infers the types of a model's graph, on a thread of its own where there may
-/// be one: it makes no attributes.
+/// Infers the types of a model's graph, on a separate thread if threads are
+/// enabled. Creates no attributes.
 class TypeInference {
 public:
-  /// Begins. `order` is that of the nodes where the file's will not do
-  /// (sortNodes); both arguments outlive this.
+  /// Starts inference. `order` is the order of nodes if the file is not sorted
+  /// (sortNodes). Both arguments must outlive this object.
   TypeInference(const ::onnx::ModelProto &model, llvm::ArrayRef<int> order);
 
-  /// Waits for the graph with the types that ONNX infers, which lives as long
-  /// as this. Where inference fails, or has nothing to add, it is the model's
-  /// own. Remarks at `loc` say what failed, and which part would have had no
-  /// end and was left out.
+  /// Waits for the result: a graph with inferred types, owned by this object,
+  /// or the model's own graph if inference failed or had nothing to add.
+  /// Remarks at `loc` say what failed and which part was skipped as too
+  /// expensive.
   const ::onnx::GraphProto &get(mlir::Location loc);
 
 private:
@@ -36,7 +37,8 @@ private:
   const ::onnx::GraphProto *graph; ///< what get() returns
   google::protobuf::Arena arena;
   llvm::SmallVector<std::string, 1> remarks;
-  llvm::parallel::TaskGroup group; ///< the last member: it ends first
+  /// Last member, so that it is destroyed (and waited for) first.
+  llvm::parallel::TaskGroup group;
 };
 
 } // namespace htp

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conversion of types, names of dimensions, and value infos.
 
 #include "Types.h"
 
@@ -200,7 +202,7 @@ void htp::importValueInfo(const ValueInfoProto &info, Type type,
     rest.append("dim_params", StringAttr::get(context, params));
   else
     rest.append("type", encoder.encode(info.type()));
-  // A model may say one thing of a value here and another there.
+  // A model may state different types for one value in different places.
   std::string error;
   if (importType(info.type(), context, error) != type)
     rest.append("as_is", UnitAttr::get(context));

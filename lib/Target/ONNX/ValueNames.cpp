@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Assigns value names by scope, and finds fresh ones.
 
 #include "ValueNames.h"
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
+
+#include <cassert>
 
 using namespace mlir;
 using namespace htp;
@@ -22,11 +26,14 @@ void ValueNames::pushScope(Block *block) {
 }
 
 void ValueNames::reserve(StringRef name, Value value) {
+  assert(!scopes.empty() && "values are named in a scope");
   scopes.back().reserved.try_emplace(name, value);
 }
 
-/// Whether giving `value` this name hides no other value from a user of it.
+/// Whether `value` can have this name without hiding another value from its
+/// users.
 bool ValueNames::isFree(StringRef name, Value value) const {
+  assert(!scopes.empty() && "values are named in a scope");
   const Scope &scope = scopes.back();
   if (scope.values.contains(name))
     return false;
@@ -54,13 +61,14 @@ void ValueNames::assign(Value value, StringRef wanted, StringRef hint) {
 StringRef ValueNames::get(Value value) const { return names.lookup(value); }
 
 Value ValueNames::find(StringRef name) const {
+  assert(!scopes.empty() && "values are named in a scope");
   return scopes.back().values.lookup(name);
 }
 
 std::string ValueNames::fresh(StringRef hint) {
   if (!collected)
     collectUsed();
-  // Where many values want one name, each goes on where the last one stopped.
+  // Continue counting where the last search for this hint stopped.
   for (unsigned &next = nextNumber[hint];;) {
     std::string name = (hint + "_" + Twine(next++)).str();
     if (used.insert(name).second)
@@ -68,8 +76,8 @@ std::string ValueNames::fresh(StringRef hint) {
   }
 }
 
-/// Every string that any attribute holds: a few too many names avoided do no
-/// harm.
+/// Collects every string in any attribute. Avoiding a few more names than
+/// necessary does no harm.
 void ValueNames::collectUsed() {
   collected = true;
   AttrTypeWalker walker;

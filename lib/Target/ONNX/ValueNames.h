@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The names of values in an exported graph.
+// Chooses the names of values in an exported graph.
 //
-// Every value has the name that it was imported with, unless a pass made that
-// impossible: new values, values that were merged or moved, and outputs that
-// now return another value. The rules are ONNX's: a name means one value in a
-// graph, and a subgraph sees the names around it.
+// Every value keeps the name that it was imported with, unless a pass made that
+// impossible: by adding, merging or moving values, or by returning other
+// values. By ONNX's rules a name is unique in a graph, and subgraphs see the
+// names of enclosing graphs.
 
 #ifndef HTP_LIB_TARGET_ONNX_VALUENAMES_H
 #define HTP_LIB_TARGET_ONNX_VALUENAMES_H
@@ -26,21 +26,20 @@ public:
   void pushScope(mlir::Block *block);
   void popScope() { scopes.pop_back(); }
 
-  /// Keeps `name` for `value` in the current scope: it is the graph's output.
+  /// Reserves `name` for `value`, an output of the graph, in the current scope.
   void reserve(llvm::StringRef name, mlir::Value value);
 
-  /// Names a value that the current scope defines: `wanted` if that is
-  /// possible, otherwise, and if it is empty, a fresh name that starts with
-  /// `hint`.
+  /// Names a value defined in the current scope: `wanted` if that is available
+  /// and not empty, otherwise a fresh name that starts with `hint`.
   void assign(mlir::Value value, llvm::StringRef wanted, llvm::StringRef hint);
 
-  /// The name of a value; empty for one without.
+  /// The name of a value; empty if it has none.
   llvm::StringRef get(mlir::Value value) const;
 
   /// The value that has this name in the current scope.
   mlir::Value find(llvm::StringRef name) const;
 
-  /// A name that nothing has.
+  /// A name that is not in use.
   std::string fresh(llvm::StringRef hint);
 
 private:
@@ -56,7 +55,7 @@ private:
   mlir::Operation *root;
   std::vector<Scope> scopes;
   llvm::DenseMap<mlir::Value, llvm::StringRef> names;
-  /// Owns the strings, and has all names of the model once one is needed.
+  /// Owns the strings. Filled with all names of the model when first needed.
   llvm::StringSet<> used;
   llvm::StringMap<unsigned> nextNumber; ///< of fresh names, by hint
   bool collected = false;

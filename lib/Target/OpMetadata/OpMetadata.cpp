@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Streams the sidecar JSON: modules, operations, initializers and figures.
 
 #include "HTP/Target/OpMetadata.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -154,7 +156,7 @@ void OpMetadataWriter::writeInitializer(TaggedGraph::ValueRef ref) {
     json.attribute("parameter", nullptr);
 }
 
-/// What `htp analyze` shows beside modules.
+/// The notes that `htp analyze` shows in addition to modules.
 void OpMetadataWriter::writeNotes(const Figures &figures) {
   json.attributeArray("notes", [&] {
     for (const std::string &note : figures.notes)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the JSON document behind the page of `htp view`, column by column.
 
 #include "Document.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -16,7 +18,7 @@ using namespace htp;
 using NodeId = TaggedGraph::NodeId;
 
 namespace {
-/// Texts by number, each once.
+/// Numbers texts, each of which is written once.
 class Texts {
 public:
   unsigned operator()(StringRef text) {
@@ -63,7 +65,7 @@ private:
   GraphStatistics statistics;
   Figures figures;
   llvm::json::OStream &json;
-  std::vector<NodeId> shown; ///< no constants
+  std::vector<NodeId> shown; ///< without constants
   llvm::DenseMap<NodeId, unsigned> numbers;
   Texts ops, evidence, types, reasons, sources;
 };
@@ -81,8 +83,8 @@ void DocumentWriter::writeModules() {
   });
 }
 
-/// Equal modules beside each other, the outermost first; what lies inside them
-/// is told once.
+/// Groups of equal sibling modules, outermost first. Their submodules are
+/// listed only once.
 void DocumentWriter::writeRepeated() {
   std::vector<std::vector<ModuleId>> pending = {{tree.root()}};
   json.attributeArray("repeated", [&] {
@@ -106,7 +108,7 @@ void DocumentWriter::writeRepeated() {
   });
 }
 
-/// One value for each node that is shown.
+/// Writes one value per shown node.
 template <typename Value>
 void DocumentWriter::column(StringRef key, Value value) {
   json.attributeArray(key, [&] {
@@ -156,7 +158,7 @@ void DocumentWriter::writeReasons() {
   std::vector<NodeId> unsure;
   llvm::copy_if(shown, std::back_inserter(unsure),
                 [&](NodeId id) { return isUnsure(node(id)); });
-  llvm::sort(unsure, [&](NodeId a, NodeId b) { // The least sure first.
+  llvm::sort(unsure, [&](NodeId a, NodeId b) { // lowest confidence first
     auto key = [&](NodeId id) {
       TagAttr tag = node(id).tag;
       return std::tuple(bool(tag), tag ? tag.getConfidenceValue() : 0.0, id);
@@ -190,8 +192,8 @@ void DocumentWriter::writeReasons() {
   });
 }
 
-/// What follows the last "#" is a number: HTP calls nodes whose own name is
-/// missing `Add#17`, after their type, or after the first of that name.
+/// The part before `#` of a name such as `Add#17`, which HTP gives to nodes
+/// without a unique name: from their type, or from the name that they share.
 static std::optional<StringRef> madeFrom(StringRef name) {
   auto [stem, number] = name.rsplit('#');
   bool digits = !number.empty() &&
@@ -199,8 +201,8 @@ static std::optional<StringRef> madeFrom(StringRef name) {
   return name.contains('#') && digits ? std::optional(stem) : std::nullopt;
 }
 
-/// Names for overrides of nodes whose own name is missing in the file, or is
-/// not theirs alone: a value that they make.
+/// For nodes without a unique name in the file, the name of one of their
+/// results, by which overrides can refer to them.
 void DocumentWriter::writeHandles() {
   llvm::StringSet<> shared;
   llvm::StringMap<NodeId> makers;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The JSON document that the page of `htp view` shows.
 
 #ifndef LIB_TARGET_PAGE_DOCUMENT_H
 #define LIB_TARGET_PAGE_DOCUMENT_H
@@ -9,8 +11,8 @@
 
 namespace htp {
 
-/// Writes all that the page shows (viewer/src/model.ts). Modules and nodes are
-/// numbers in it, texts that repeat are told once.
+/// Writes the document, whose format is in viewer/src/model.ts. It refers to
+/// modules and nodes by number and contains repeated texts once.
 void writeDocument(const TaggedGraph &graph, llvm::StringRef file,
                    llvm::json::OStream &json);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Embeds the document into the HTML page, escaped so that names cannot inject
+// markup.
 
 #include "HTP/Target/Page.h"
 #include "Document.h"
@@ -14,8 +17,9 @@ static constexpr unsigned char kPage[] = {
 };
 static constexpr StringLiteral kPlace = "{{data}}";
 
-/// Nothing in a name may end the element or begin another: JSON that is plain
-/// ASCII, without "<". Such characters lie within its texts alone.
+/// Writes the JSON as plain ASCII without "<", so that no name can close the
+/// script element or open another. Such characters occur only inside JSON
+/// strings, where they can be escaped.
 static void writeHarmless(StringRef json, raw_ostream &os) {
   auto escape = [&](unsigned unit) { os << llvm::format("\\u%04x", unit); };
   const char *at = json.begin();
@@ -33,7 +37,7 @@ static void writeHarmless(StringRef json, raw_ostream &os) {
     llvm::UTF32 code;
     if (llvm::convertUTF8Sequence(&from, end, &code, llvm::strictConversion) !=
         llvm::conversionOK) {
-      code = 0xFFFD; // Names are valid: not reached.
+      code = 0xFFFD; // unreachable, as names are valid UTF-8
       ++from;
     }
     at = reinterpret_cast<const char *>(from);

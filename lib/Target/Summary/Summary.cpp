@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Prints the summary as aligned tables.
 
 #include "HTP/Target/Summary.h"
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -15,8 +17,8 @@ using llvm::formatv;
 using llvm::WithColor;
 
 namespace {
-/// A table whose columns are as wide as their widest cell: the first one is
-/// text, the others are numbers and stand at the right.
+/// A table with columns as wide as their widest cell: the first column is text,
+/// aligned left; the others are numbers, aligned right.
 class Table {
 public:
   Table(std::initializer_list<std::string> heads) : rows{heads} {}
@@ -45,7 +47,8 @@ public:
   }
 
 private:
-  /// Columns of a terminal, not bytes; names may hold any character.
+  /// The width in terminal columns rather than bytes; names may hold any
+  /// character.
   static int columns(StringRef text) {
     int width = llvm::sys::unicode::columnWidthUTF8(text);
     return width < 0 ? int(text.size()) : width;
@@ -55,7 +58,7 @@ private:
 };
 } // namespace
 
-/// A name on one line, whatever is in it.
+/// Replaces control characters, so that a name stays on one line.
 static std::string oneLine(StringRef text) {
   std::string line;
   for (char c : validUTF8(text))
@@ -75,7 +78,7 @@ static std::string percent(double share) {
   return formatv("{0:f1} %", 100 * share);
 }
 
-/// How well a trace or a reference fits, where one was given.
+/// Prints how well a trace or a reference fits, if one was given.
 static void printFit(const TaggedGraph &graph, raw_ostream &os) {
   HierarchyOp hierarchy = findHierarchy(graph.model());
   auto fits =
@@ -141,14 +144,14 @@ static void printTotals(const TaggedGraph &graph,
   os << " tagged with another layer than their names say\n";
 }
 
-/// One row for every module with a tag, as a tree: the tag of each is the names
-/// from the root to it, with slashes between.
+/// One row for every module with a tag of its own, drawn as a tree: a module's
+/// tag consists of the names on the way from the root, joined by slashes.
 static Table moduleTable(const TaggedGraph &graph,
                          const GraphStatistics &statistics) {
   const ModuleTree &tree = graph.tree();
   const TagNames &tags = graph.tags();
   std::vector<SmallVector<ModuleId>> children(tree.size());
-  // What a module of torch.nn owns counts for the module whose tag it has.
+  // Nodes of a torch.nn module count for the module whose tag it has.
   std::vector<size_t> own(tree.size());
   for (ModuleId id : tree.ids()) {
     if (tree[id].canonical == id)
@@ -159,7 +162,7 @@ static Table moduleTable(const TaggedGraph &graph,
 
   struct Row {
     ModuleId id;
-    std::string branch, below; // before its name, and before those below it
+    std::string branch, below; // prefix of its name, and of the rows below it
   };
   Table table = {"module", "calls", "own", "all"};
   SmallVector<Row> rows = {{ModuleTree::root(), "", ""}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attributes ↔ JSON. A tagged file holds one text for each call that outlining
-// made, with the names of all ops that went into the function.
+// Conversion between attributes and JSON. An outlined file has one such text
+// per call, with the names of all ops of the function, so speed matters.
 
 #include "AttributeText.h"
 
@@ -18,18 +18,18 @@ namespace json = llvm::json;
 
 namespace htp {
 
-/// Of a record: two levels for each module that lies in another.
+/// The nesting limit of a record: two levels for each nested module.
 static constexpr unsigned kMaxNesting = 1024;
 
-/// Of MLIR's text: deeper than any attribute of a record is.
+/// The nesting limit of MLIR text: deeper than any attribute of a record.
 static constexpr unsigned kMaxBrackets = 64;
 
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// LLVM's writer goes over a string once to check it, once to write it letter
-/// by letter. Names hardly ever need that.
+/// A fast path for plain strings: LLVM's writer first validates a string and
+/// then writes it character by character, which names hardly ever need.
 static void appendString(StringRef value, std::string &text) {
   bool plain = llvm::all_of(
       value, [](char c) { return llvm::isPrint(c) && c != '"' && c != '\\'; });
@@ -41,7 +41,7 @@ static void appendString(StringRef value, std::string &text) {
 
 static void appendJSON(Attribute attribute, std::string &text);
 
-/// What JSON has no form for, as MLIR prints it.
+/// Writes an attribute that JSON cannot represent as MLIR prints it.
 static void appendMLIR(Attribute attribute, std::string &text) {
   std::string printed;
   llvm::raw_string_ostream stream(printed);
@@ -51,7 +51,7 @@ static void appendMLIR(Attribute attribute, std::string &text) {
   text += '}';
 }
 
-/// ONNX has no locations: they are left out.
+/// Locations are left out, as ONNX has none.
 static void appendJSON(ArrayRef<NamedAttribute> entries, std::string &text) {
   StringRef comma;
   text += '{';
@@ -68,8 +68,9 @@ static void appendJSON(ArrayRef<NamedAttribute> entries, std::string &text) {
   text += '}';
 }
 
-/// A model has as many records as ops, so no json::Value is made on the way.
-/// Names in a file may be any bytes; JSON has text only, MLIR escapes the rest.
+/// Writes directly, without json::Value, as there are as many records as ops.
+/// Names may contain any bytes; those that are not UTF-8 are escaped by MLIR's
+/// printer, as JSON allows text only.
 static void appendJSON(Attribute attribute, std::string &text) {
   StringRef comma;
   if (auto value = dyn_cast<StringAttr>(attribute);
@@ -109,8 +110,8 @@ std::string attributeToText(Attribute attribute) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// MLIR's parser is recursive and has no limit of its own: a file must not be
-/// able to exhaust the stack.
+/// MLIR's parser is recursive and has no nesting limit, but a file must not be
+/// able to overflow the stack.
 static bool isShallow(StringRef text) {
   unsigned depth = 0;
   bool inString = false;
@@ -128,8 +129,8 @@ static bool isShallow(StringRef text) {
   return true;
 }
 
-/// Null, and no message, where the text is no attribute: whoever reads the file
-/// says what could not be read.
+/// Null, without a diagnostic, if the text is not an attribute: the reader of
+/// the file reports that.
 static Attribute parseMLIR(StringRef text, MLIRContext *context) {
   if (!isShallow(text))
     return {};
@@ -140,7 +141,8 @@ static Attribute parseMLIR(StringRef text, MLIRContext *context) {
 
 static Attribute fromJSON(const JSONValue &value, MLIRContext *context);
 
-/// The attribute under `key`, which tells a list of originals from another.
+/// Converts the value under `key`, which distinguishes #htp.originals from
+/// other lists.
 static Attribute fromJSON(StringRef key, const JSONValue &value,
                           MLIRContext *context) {
   Attribute attribute = fromJSON(value, context);
@@ -148,7 +150,7 @@ static Attribute fromJSON(StringRef key, const JSONValue &value,
   return array && key == kOriginalsAttr ? OriginalsAttr::get(array) : attribute;
 }
 
-/// Null where the text is not what appendJSON wrote.
+/// Null if the value was not written by appendJSON.
 static Attribute fromJSON(const JSONValue &value, MLIRContext *context) {
   if (auto text = value.getAsString())
     return StringAttr::get(context, *text);

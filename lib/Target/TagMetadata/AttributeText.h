@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attributes of HTP's as text in a file, and back.
+// Converts HTP's attributes to text for a file, and back.
 
 #ifndef HTP_LIB_TARGET_TAGMETADATA_ATTRIBUTETEXT_H
 #define HTP_LIB_TARGET_TAGMETADATA_ATTRIBUTETEXT_H
@@ -9,13 +9,13 @@
 
 namespace htp {
 
-/// A string as it is. Of anything else JSON: strings, arrays and dictionaries
-/// as such, what JSON has no form for as {"mlir": "<text>"}. Locations, which
-/// ONNX does not have, are left out.
+/// A string is written as it is, anything else as JSON: strings, arrays and
+/// dictionaries directly, other attributes as {"mlir": "<text>"}. Locations are
+/// left out, as ONNX has none.
 std::string attributeToText(mlir::Attribute attribute);
 
-/// The inverse, for what stands under `key`; null where the text is not what
-/// attributeToText writes.
+/// The inverse, for the text under `key`; null if attributeToText did not write
+/// it.
 mlir::Attribute attributeFromText(llvm::StringRef key, llvm::StringRef text,
                                   mlir::MLIRContext *context);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The module tree and the parameters, where a tool keeps them that knows
-// neither HTP's dialect nor its attributes (HTP/Dialect/HTP/IR/PlainNotes.h).
+// Stores the module tree and parameters in a form that survives tools without
+// HTP's dialect (HTP/Dialect/HTP/IR/PlainNotes.h).
 
 #include "HTP/Target/TagMetadata.h"
 
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace htp {
 
-/// The paths of parameters and the tensors that are them.
+/// Maps paths of parameters to the constants that hold them.
 static llvm::StringMap<Operation *> findParameters(mlir::ModuleOp module) {
   llvm::StringMap<Operation *> found;
   module->walk([&](Operation *op) {
@@ -26,8 +26,8 @@ static llvm::StringMap<Operation *> findParameters(mlir::ModuleOp module) {
   return found;
 }
 
-/// Fills in the fingerprints that are not known, from the tensor that the model
-/// holds. That of the bytes holds for a tensor of the parameter's own shape.
+/// Computes missing fingerprints from the tensor in the model. The fingerprint
+/// of the bytes is only valid if the tensor has the parameter's shape.
 static void addFingerprints(Parameter &parameter, Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<char> storage;
@@ -44,8 +44,8 @@ static void addFingerprints(Parameter &parameter, Operation *op) {
     parameter.valuesHash = hashValues(*bytes, *element);
 }
 
-/// Equal constants become one in other tools, without a location: the tree's
-/// fingerprints then tell what they are.
+/// Adds fingerprints to the tree. Other tools merge equal constants and lose
+/// their locations; fingerprints then identify them.
 static ModuleTree withFingerprints(const ModuleTree &tree,
                                    mlir::ModuleOp module) {
   llvm::StringMap<Operation *> tensors = findParameters(module);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Metadata of a file → HTP's attributes, while the file is imported.
+// Converts a file's metadata to HTP's attributes during import.
 
 #include "HTP/Target/TagMetadata.h"
 
@@ -33,11 +33,11 @@ using Entries = MetadataSink::Entries;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The metadata that a tag is made of; null where it is missing.
+/// The metadata of one tag; null views for missing keys.
 struct TagText {
   StringRef scope, id, call, evidence, confidence, reason, contexts;
 
-  /// Where the value of `key` belongs; null for a key that is of no tag.
+  /// The field for the value of `key`; null if it is not part of a tag.
   StringRef *find(StringRef key) {
     return llvm::StringSwitch<StringRef *>(key)
         .Case(kScopeKey, &scope)
@@ -57,20 +57,20 @@ struct TagText {
   }
 };
 
-/// A tag, and a location that has its scope.
+/// A tag and a location with the same scope.
 struct MadeTag {
   TagAttr tag;
   LocationAttr loc;
 };
 
-/// Makes the tags of nodes in their order. Neighbours share a few, which are
-/// looked up once.
+/// Makes the tags of nodes in file order. Neighbours often have equal tags, so
+/// the last few are cached.
 class TagMaker {
 public:
   explicit TagMaker(MLIRContext *context) : context(context) {}
   MadeTag &make(const TagText &text);
 
-  /// What tags rest on that this version of HTP does not know.
+  /// Kinds of evidence that this version of HTP does not know.
   std::set<std::string> unknownEvidence;
 
 private:
@@ -79,16 +79,15 @@ private:
   TagAttr makeTag(const TagText &text);
 
   MLIRContext *context;
-  SmallVector<std::pair<TagText, MadeTag>, 4> last; ///< the latest first
+  SmallVector<std::pair<TagText, MadeTag>, 4> last; ///< most recent first
 };
 } // namespace
 
-/// `text` as a share; 1 where there is none, 0 where it is no number from 0 to
-/// 1: a file may say anything.
+/// Parses a confidence: 1 if missing, 0 if it is not a number from 0 to 1.
 static double readConfidence(StringRef text) {
   if (text.empty())
     return 1.0;
-  // Unlike strtod, this needs no copy of the text and no locale.
+  // Unlike strtod, this needs no copy of the text and ignores the locale.
   double value = 0.0;
   auto [end, error] = std::from_chars(text.begin(), text.end(), value);
   bool isShare =
@@ -96,7 +95,7 @@ static double readConfidence(StringRef text) {
   return isShare ? value : 0.0;
 }
 
-/// `text` as evidence; a file may say anything.
+/// Parses evidence; records unknown kinds.
 Evidence TagMaker::readEvidence(StringRef text) {
   std::optional<Evidence> known = symbolizeEvidence(text);
   if (!known)
@@ -104,7 +103,7 @@ Evidence TagMaker::readEvidence(StringRef text) {
   return known.value_or(Evidence::None);
 }
 
-/// The contexts as they stand in metadata; what is not that is left out.
+/// Parses contexts; malformed entries are dropped.
 SmallVector<ContextAttr> TagMaker::readContexts(StringRef text) {
   SmallVector<ContextAttr> contexts;
   if (text.empty())
@@ -130,7 +129,7 @@ SmallVector<ContextAttr> TagMaker::readContexts(StringRef text) {
   return contexts;
 }
 
-/// Null where the text has no scope, even an empty one.
+/// Null if there is no scope at all (an empty one is the root).
 TagAttr TagMaker::makeTag(const TagText &text) {
   if (!text.scope.data())
     return {};
@@ -182,14 +181,15 @@ private:
   TagMaker tags;
   std::optional<ModuleTree> tree;
   bool torchNN = false, inAttributes = false;
-  // What could not be read.
+  // Problems to report in the end.
   std::string brokenTree;
   size_t withoutTree = 0, brokenRecords = 0, brokenIds = 0;
   llvm::SmallSetVector<StringRef, 4> unknownKeys;
 };
 } // namespace
 
-/// Takes out of `entries` what HTP wrote, and what it added for other tools.
+/// Removes from `entries` what HTP wrote, including what it added for other
+/// tools, and returns HTP's own entries.
 SmallVector<Entry, 12> TagReader::takeOurs(Entries &entries) {
   SmallVector<Entry, 12> ours;
   StringRef addedKeys;
@@ -237,8 +237,7 @@ void TagReader::takeFromModel(Entries &entries, NamedAttrList &attrs) {
     context->loadDialect<HTPDialect>();
 }
 
-/// Reads one of the attributes that outlining keeps; false where `entry` is
-/// none of them.
+/// Reads an attribute recorded by outlining; false if `entry` is not one.
 bool TagReader::readRecord(const Entry &entry, NamedAttrList &attrs) {
   if (!llvm::is_contained(kRecordKeys, entry.key))
     return false;
@@ -299,7 +298,7 @@ void TagReader::takeFromInitializer(Entries &entries, OperationState &state) {
   readParameter(entries, state.attributes);
 }
 
-/// Of TagStorage::Attribute: the module alone is known.
+/// Reads TagStorage::Attribute, which stores only the module.
 void TagReader::readNodeAttributes(OperationState &state, TagText &text) {
   if (auto path =
           dyn_cast_or_null<StringAttr>(state.attributes.erase(kSourceModule)))
@@ -349,7 +348,7 @@ void TagReader::takeFromNode(Entries &entries, OperationState &state) {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// Says what is left out: nothing gets lost without a word.
+/// Warns about everything that was dropped.
 void TagReader::report(Location loc) {
   if (!brokenTree.empty())
     emitWarning(loc) << "the module tree in the model's metadata is broken: "
@@ -371,9 +370,10 @@ void TagReader::report(Location loc) {
                         "are left out: "
                      << llvm::join(unknownKeys, ", ");
   if (!tags.unknownEvidence.empty())
-    emitWarning(loc) << "tags rest on what this version of HTP does not know, "
-                        "which is left out: "
-                     << llvm::join(tags.unknownEvidence, ", ");
+    emitWarning(loc)
+        << "tags have kinds of evidence that this version of HTP does "
+           "not know, which are dropped: "
+        << llvm::join(tags.unknownEvidence, ", ");
 }
 
 void TagReader::finish(mlir::ModuleOp module, Location loc) {

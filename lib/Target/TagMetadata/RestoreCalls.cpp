@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns nodes that call outlined functions back into func.call, reconciling
+// types.
 
 #include "RestoreCalls.h"
 #include "Keys.h"
@@ -11,16 +14,17 @@ using namespace mlir;
 
 namespace htp {
 
-/// The attribute that the importer makes of a graph's value_info.
+/// The importer's attribute for a graph's value_info.
 static constexpr StringLiteral kValueInfoAttr = "onnx.value_info";
 
 namespace {
-/// The types of what calls of outlined functions pass and get. A call needs the
-/// very types of its function, but a file holds the types of some values only,
-/// and inference may find more, or less, than was known when the function was
-/// made; some tools drop the types of functions. So all values that calls tie
-/// together have one type: that of the functions' own inputs and outputs where
-/// they agree, else that of what calls pass where that agrees, else none.
+/// Reconciles the types of values passed to and returned from outlined
+/// functions. A call must have exactly the types of its function, but a file
+/// has types for some values only, inference may find more or less than was
+/// known when outlining, and some tools drop the types of functions. So all
+/// values that are tied together by calls get one type: that of the functions'
+/// inputs and outputs if they agree, else that of the values passed by calls if
+/// they agree, else `none`.
 class CallTypes {
 public:
   void tie(ValueRange inside, ValueRange outside) {
@@ -48,7 +52,7 @@ public:
   }
 
 private:
-  /// `none` where nothing is known, or too much.
+  /// `none` if the type is unknown or ambiguous.
   struct Known {
     Type inside, outside;
   };
@@ -62,7 +66,8 @@ private:
       known = NoneType::get(type.getContext());
   }
 
-  /// What a graph takes, and what a tensor is, others have said.
+  /// Whether the type may change: inputs of the graph and initializers have
+  /// fixed types.
   static bool mayChange(Value value) {
     if (Operation *op = value.getDefiningOp())
       return !isInitializer(op);
@@ -86,7 +91,7 @@ private:
 };
 } // namespace
 
-/// The function's type after those of its values changed.
+/// Updates the function's type after the types of its values changed.
 static void updateType(func::FuncOp function) {
   Block &body = function.getBody().front();
   function.setType(FunctionType::get(function.getContext(),
@@ -94,7 +99,7 @@ static void updateType(func::FuncOp function) {
                                      body.getTerminator()->getOperandTypes()));
 }
 
-/// A node that calls an outlined function, as the importer spells it.
+/// Replaces a node that calls an outlined function by a func.call.
 static void makeCall(Operation *node, func::FuncOp callee) {
   OpBuilder builder(node);
   auto call = func::CallOp::create(builder, node->getLoc(), callee.getSymName(),
@@ -106,16 +111,16 @@ static void makeCall(Operation *node, func::FuncOp callee) {
   node->erase();
 }
 
-/// The name in an entry of a list of types.
+/// The value name in an entry of value_info.
 static StringAttr nameOfInfo(Attribute info) {
   if (auto fields = dyn_cast<DictionaryAttr>(info))
     return fields.getAs<StringAttr>("name");
   return dyn_cast<StringAttr>(info);
 }
 
-/// Types of values that went into functions come back with them: the list of
-/// all is kept as a note, of which the file's own entries are a part. What
-/// somebody has changed since in those is as they say.
+/// Restores value_info entries of values that moved into functions. The full
+/// list was stored in the metadata; entries that are (still) in the file take
+/// precedence, as they may have been changed since.
 static void restoreValueInfo(func::FuncOp function) {
   auto noted = dyn_cast_or_null<ArrayAttr>(function->removeAttr(kValueInfoKey));
   if (!noted)
@@ -126,7 +131,8 @@ static void restoreValueInfo(func::FuncOp function) {
   llvm::DenseMap<Attribute, size_t> places;
   for (auto [place, info] : llvm::enumerate(listed))
     places.try_emplace(nameOfInfo(info), place);
-  // A value of this graph that the file no longer lists is not to come back.
+  // Entries that were removed from the file for values of this graph are not
+  // restored.
   llvm::DenseSet<Attribute> values;
   for (Operation &op : function.front())
     if (auto names = op.getAttrOfType<ArrayAttr>(kOutputNamesAttr))
@@ -134,7 +140,7 @@ static void restoreValueInfo(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
     values.insert(getValueNameAttr(argument));
   SmallVector<Attribute> infos;
-  size_t next = 0; // of the file's entries, which stay in their order
+  size_t next = 0; // index into the file's entries, which keep their order
   for (Attribute info : noted) {
     StringAttr name = nameOfInfo(info);
     if (auto own = places.find(name); own != places.end())
@@ -148,8 +154,7 @@ static void restoreValueInfo(func::FuncOp function) {
                     ArrayAttr::get(function.getContext(), infos));
 }
 
-/// Whether two values may be one as far as their types go, of which either may
-/// say less.
+/// Whether two types are compatible, where either may be less specific.
 static bool mayBeOne(Type one, Type other) {
   auto left = dyn_cast<ShapedType>(one), right = dyn_cast<ShapedType>(other);
   if (!left || !right)
@@ -165,7 +170,8 @@ static bool mayBeOne(TypeRange some, TypeRange others) {
          });
 }
 
-/// What keeps a node that names an outlined function from being its call.
+/// Why a node that names an outlined function cannot become a call; empty if it
+/// can.
 static StringRef whyNoCall(Operation *node, func::FuncOp callee) {
   for (NamedAttribute attribute : node->getAttrDictionary())
     if (StringRef name = attribute.getName();
@@ -177,7 +183,7 @@ static StringRef whyNoCall(Operation *node, func::FuncOp callee) {
   return {};
 }
 
-/// The same, when all types are known that will be.
+/// The same check once types have been reconciled.
 static StringRef whyNoCallNow(Operation *node, func::FuncOp callee) {
   if (TypeRange(node->getOperandTypes()) != callee.getArgumentTypes() ||
       TypeRange(node->getResultTypes()) != callee.getResultTypes())
@@ -185,7 +191,7 @@ static StringRef whyNoCallNow(Operation *node, func::FuncOp callee) {
   return {};
 }
 
-/// Nodes that call outlined functions become func.call, where they fit.
+/// Turns nodes that call outlined functions into func.call, if they fit.
 void restoreCalls(mlir::ModuleOp module, Location loc) {
   using Name = std::pair<Attribute, Attribute>; // domain, operator
   llvm::DenseMap<Name, func::FuncOp> outlined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A file in which modules are functions has nodes that name a function. Here
-// they become calls of it, as --htp-outline left them.
+// In an outlined ONNX file, calls of functions are plain nodes. Turns them back
+// into the func.call ops that --htp-outline made.
 
 #ifndef HTP_LIB_TARGET_TAGMETADATA_RESTORECALLS_H
 #define HTP_LIB_TARGET_TAGMETADATA_RESTORECALLS_H
@@ -10,8 +10,8 @@
 
 namespace htp {
 
-/// Nodes that call outlined functions become func.call, where they fit; a
-/// warning at `loc` names those that do not.
+/// Turns nodes that call outlined functions into func.call. Nodes that do not
+/// fit stay, with a warning at `loc`.
 void restoreCalls(mlir::ModuleOp module, mlir::Location loc);
 
 } // namespace htp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HTP's attributes → metadata of the file, while the file is exported.
+// Converts HTP's attributes to a file's metadata during export.
 
 #include "HTP/Target/TagMetadata.h"
 
@@ -23,7 +23,7 @@ using namespace mlir;
 
 namespace htp {
 
-/// The first ir_version whose nodes and tensors may have metadata.
+/// The first ir_version that allows metadata on nodes and tensors.
 static constexpr int64_t kMetadataIRVersion = 10;
 static constexpr StringLiteral kIRVersionAttr = "onnx.ir_version";
 
@@ -32,24 +32,23 @@ static constexpr StringLiteral kIRVersionAttr = "onnx.ir_version";
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the tags of one module have in common. Most nodes share theirs with
-/// others.
+/// The parts of metadata that all nodes of one module share, computed once.
 struct Place {
   std::string tag;
   bool severalCalls = false;
-  /// The number of the module in the tree; none for one that is relative to
-  /// another, or lies nowhere.
+  /// The number of the module in the tree; none if the path is relative or not
+  /// in the tree.
   std::optional<ModuleId> id;
-  /// The beginnings of what the torch.export-based exporter notes; empty for a
-  /// module that lies too deep.
+  /// Prefixes of the values that the torch.export-based exporter writes; empty
+  /// for a module that is nested too deeply.
   std::string names, classes, spaces;
 };
 
-/// A node's foreign keys spell the path of each module that it lies in: in all
-/// the third power of the depth. No exporter gets this far.
+/// A node's foreign keys contain the path of each enclosing module, which is
+/// cubic in the depth over all modules. Real models are not this deep.
 constexpr uint32_t kDeepestNoted = 64;
 
-/// The spelling of tags in a file.
+/// Computes the written form of tags.
 class TagSpeller {
 public:
   explicit TagSpeller(mlir::ModuleOp module)
@@ -60,8 +59,8 @@ public:
   StringRef tagOf(StringRef path) const {
     return tags[tree.find(path).value_or(tree.nearest(path))];
   }
-  /// In an outlined function paths are relative to the module at `base`: tags
-  /// then start with the class of that module.
+  /// The tag in an outlined function, where paths are relative to the module at
+  /// `base` and tags start with that module's class.
   std::string relativeTag(StringRef base, StringRef path) const;
   /// `outlined` is the module whose body the node's function is, or null.
   const Place &placeOf(StringAttr outlined, StringRef path);
@@ -83,7 +82,7 @@ std::string TagSpeller::relativeTag(StringRef base, StringRef path) const {
   return ("/" + module.className + tag).str();
 }
 
-/// Adds `text` as Python prints a string.
+/// Appends `text` in Python's string syntax.
 template <typename StringT> static void addQuoted(StringT &to, StringRef text) {
   to += '\'';
   for (char c : text) {
@@ -107,7 +106,7 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
   place.severalCalls = exact && tree[*exact].calls > 1;
   if (!outlined)
     place.id = exact;
-  // The modules from the root down.
+  // Collect the modules from the root down.
   ModuleId top = tree.nearest(base);
   SmallVector<ModuleId> stack;
   for (ModuleId id = tree.nearest(frame.absolute(path));;
@@ -120,7 +119,7 @@ const Place &TagSpeller::placeOf(StringAttr outlined, StringRef path) {
     return place;
   place.names = place.classes = "[";
   for (ModuleId id : llvm::reverse(stack)) {
-    // Exporters do not note containers, which never run.
+    // Exporters skip containers, which never run.
     if (tree[id].calls == 0 && tree[id].qualified.empty() &&
         id != stack.front())
       continue;
@@ -153,7 +152,7 @@ public:
     return storage == TagStorage::Attribute ? 0 : kMetadataIRVersion;
   }
 
-  /// TagStorage::Attribute.
+  /// Implements TagStorage::Attribute.
   void setNodeAttributes();
 
 private:
@@ -171,7 +170,7 @@ private:
   TagStorage storage;
   TagSpeller speller;
   bool hasOutlined;
-  /// The answers that were given last: neighbours ask for the same.
+  /// Caches of the last answers, as neighbours ask the same questions.
   Operation *function = nullptr;
   StringAttr functionModule;
   llvm::DenseMap<uint64_t, std::string> confidences;
@@ -205,7 +204,8 @@ static std::string listOf(ArrayRef<StringRef> texts) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// The module whose body the function around `op` is; null in the model itself.
+/// The module that the outlined function around `op` is the body of; null
+/// outside of outlined functions.
 StringAttr TagWriter::outlinedModule(Operation *op) {
   auto around = op->getParentOfType<FunctionOpInterface>();
   if (around != function) {
@@ -216,7 +216,7 @@ StringAttr TagWriter::outlinedModule(Operation *op) {
   return functionModule;
 }
 
-/// A confidence as people write it: 0.99, 1.
+/// A confidence in its shortest form: 0.99, 1.
 StringRef TagWriter::show(double confidence) {
   std::string &text = confidences[llvm::bit_cast<uint64_t>(confidence)];
   if (text.empty())
@@ -239,8 +239,8 @@ std::string TagWriter::contexts(StringAttr outlined, TagAttr tag) const {
   return llvm::formatv("{0}", llvm::json::Value(std::move(list)));
 }
 
-/// What the torch.export-based exporter notes: the modules from the root down,
-/// and the node itself.
+/// Adds the keys of the torch.export-based exporter: the modules from the root
+/// down, and the node itself.
 void TagWriter::addForeignKeys(Operation *op, const Place &place,
                                AddFn add) const {
   SmallVector<StringRef, 8> present;
@@ -251,7 +251,7 @@ void TagWriter::addForeignKeys(Operation *op, const Place &place,
     name = type;
   SmallString<128> added;
   SmallString<256> text;
-  // Begins the value of a key that is missing; false if it is not.
+  // Starts the value of a missing key; false if the key is present.
   auto begin = [&](StringRef key, StringRef start) {
     if (llvm::is_contained(present, key))
       return false;
@@ -260,8 +260,8 @@ void TagWriter::addForeignKeys(Operation *op, const Place &place,
     text = start;
     return true;
   };
-  // The modules alone: Model Explorer makes a layer of every part, and of the
-  // slashes in a node's name several.
+  // Without the node: Model Explorer shows a layer for every part, and a node's
+  // name may contain slashes.
   if (StringRef key = "namespace";
       begin(key, StringRef(place.spaces).rtrim('/')))
     add(key, text);
@@ -304,7 +304,7 @@ void TagWriter::describeNode(Operation *op, TagAttr tag, AddFn add) {
     addForeignKeys(op, place, add);
 }
 
-/// What outlining keeps on `op`.
+/// The attributes that outlining recorded on `op`.
 static SmallVector<std::pair<StringRef, Attribute>, 2> recordOf(Operation *op) {
   SmallVector<std::pair<StringRef, Attribute>, 2> record;
   if (isa<func::CallOp>(op) || isConstant(op))
@@ -335,13 +335,14 @@ void TagWriter::addMetadata(Operation *op, AddFn add) {
 // Parameters, functions, the model
 //===----------------------------------------------------------------------===//
 
-/// A parameter's path and the tags of all modules that read it.
+/// Adds a parameter's path and the tags of all modules that read it.
 void TagWriter::describeParameter(Value value, Attribute parameter,
                                   Attribute users, AddFn add) const {
   if (auto path = dyn_cast_or_null<StringAttr>(parameter))
     add(kParameterAttr, path.getValue());
   SmallVector<StringRef> readers = taggedReaders(value);
-  // Nobody reads it: only the passes knew who would.
+  // No tagged node reads it: fall back on the candidates that the passes
+  // recorded.
   auto possible = dyn_cast_or_null<ArrayAttr>(users);
   const bool onlyPossible = possible && readers.empty();
   if (onlyPossible)
@@ -368,8 +369,8 @@ void TagWriter::addMetadata(BlockArgument input, AddFn add) {
 
 void TagWriter::describeFunction(func::FuncOp function, AddFn add) {
   auto module = function->getAttrOfType<StringAttr>(kModuleAttr);
-  // A graph lists the types of its own values only. Those of values that went
-  // into functions are a note until they come back.
+  // value_info in the file covers the graph's own values only. Keep the full
+  // list as metadata until values return from outlined functions.
   if (Attribute infos = function->getAttr("onnx.value_info");
       infos && hasOutlined && !module)
     add(kValueInfoKey, attributeToText(infos));

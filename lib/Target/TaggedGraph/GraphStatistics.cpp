@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counts evidence, confidence and nodes per module.
 
 #include "HTP/Target/GraphStatistics.h"
 #include "HTP/Analysis/TagStatistics.h"
@@ -41,7 +43,7 @@ GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     if (kind.nodes)
       evidence[name] = {kind.nodes, kind.confidence / kind.nodes};
 
-  // Deepest first; an alias has what its module has.
+  // Deepest first; an alias has the counts of its canonical module.
   const ModuleTree &tree = graph.tree();
   std::vector<ModuleId> order(tree.ids().begin(), tree.ids().end());
   llvm::sort(order, [&](ModuleId a, ModuleId b) {

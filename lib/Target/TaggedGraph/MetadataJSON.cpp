@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes modules, parameters and statistics as JSON, for all outputs that
+// contain them.
 
 #include "HTP/Target/MetadataJSON.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
@@ -59,7 +62,7 @@ void htp::writeModule(const TaggedGraph &graph,
     });
 }
 
-/// How well a trace or a reference fits the model, where one was given.
+/// Writes how well a trace or a reference fits the model, if one was given.
 static void writeFit(const TaggedGraph &graph, llvm::json::OStream &json) {
   HierarchyOp hierarchy = findHierarchy(graph.model());
   auto fits =

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builds the flattened view: expands calls into frames, names nodes, and
+// resolves values across calls.
 
 #include "HTP/Target/TaggedGraph.h"
 
@@ -12,6 +15,8 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
+
+#include <cassert>
 
 using namespace mlir;
 using namespace htp;
@@ -41,8 +46,8 @@ std::string htp::validUTF8(StringRef text) {
 std::string TaggedGraph::valueName(ValueRef ref) const {
   ref = resolve(ref);
   StringRef given = getValueName(ref.value);
-  // An input that is left out, an output that nobody wants. A value whose type
-  // is not known has none, too, but it is there.
+  // An omitted input or output. A value of unknown type has type `none`, too,
+  // but is not absent.
   Operation *producer = ref.value.getDefiningOp();
   if (isa<NoneType>(ref.value.getType()) &&
       ((producer && isAbsentValue(producer)) ||
@@ -70,11 +75,13 @@ static Region &bodyOf(const Frame &frame) {
   return cast<FunctionOpInterface>(frame.function).getFunctionBody();
 }
 
-/// An `htp.region` shows the border of a module and computes nothing.
+/// An `htp.region` marks the boundary of a module and computes nothing.
 static bool isBorder(Operation *op) { return isa<RegionOp>(op); }
 
 ValueRef TaggedGraph::resolve(ValueRef ref) const {
+  assert(ref.value && "no value to resolve");
   while (true) {
+    assert(ref.frame < allFrames.size() && "no such frame");
     const Frame &frame = allFrames[ref.frame];
     if (auto result = dyn_cast<OpResult>(ref.value)) {
       if (isBorder(result.getOwner())) {
@@ -126,6 +133,7 @@ void TaggedGraph::forEachEdge(
 }
 
 std::string TaggedGraph::scope(StringRef path, unsigned index) const {
+  assert(index < allFrames.size() && "no such frame");
   const Frame &frame = allFrames[index];
   if (!frame.relative)
     return path.str();
@@ -159,8 +167,8 @@ private:
 };
 } // namespace htp
 
-/// The function that an operation calls by its symbol. A node that calls a
-/// model-local function by name is an operation of the file, and stays one.
+/// The function that an operation calls by symbol. A node that calls a
+/// model-local function stays an operation, as it is a node of the file.
 Operation *TaggedGraphBuilder::calleeOf(Operation *op) {
   return isa<CallOpInterface>(op) ? calls.callee(op) : FunctionOpInterface();
 }
@@ -181,6 +189,7 @@ LogicalResult TaggedGraphBuilder::build() {
 }
 
 void TaggedGraphBuilder::addFrame(Frame frame) {
+  assert(frame.function && "a frame is an instance of a function");
   Region &body = bodyOf(frame);
   unsigned index = graph.allFrames.size();
   graph.allFrames.push_back(std::move(frame));
@@ -189,7 +198,7 @@ void TaggedGraphBuilder::addFrame(Frame frame) {
       addOp(&op, index);
 }
 
-/// The tag of the innermost call around a frame that has one.
+/// The tag of the innermost tagged call around a frame.
 static TagAttr tagOfCall(ArrayRef<Frame> frames, unsigned index) {
   for (; frames[index].call; index = frames[index].caller)
     if (TagAttr tag = getTag(frames[index].call))
@@ -242,8 +251,8 @@ void TaggedGraphBuilder::addBodies(Operation *op, unsigned frame) {
         addOp(&inner, frame);
 }
 
-/// Gives every frame and node its name. A name that is taken, or missing, gets
-/// the node's place in the order, so that it is the same on every run.
+/// Names every frame and node. A missing or repeated name gets the node's
+/// position appended, so that it is the same on every run.
 void TaggedGraphBuilder::nameNodes() {
   llvm::DenseSet<llvm::CachedHashStringRef> taken;
   auto unique = [&](StringRef base, size_t place) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Formats diagnostics: escapes bytes that are not UTF-8 and shortens very long
+// names.
 
 #include "HTP/Tools/HtpOpt/Diagnostics.h"
 
@@ -12,8 +15,8 @@ using namespace llvm;
 using namespace mlir;
 using namespace htp;
 
-/// A text in which bytes that are no UTF-8 are escaped: names in broken files
-/// hold anything, and whoever reads messages expects text.
+/// Escapes bytes that are not UTF-8: names in corrupt files may contain
+/// anything, but consumers of messages expect text.
 static std::string readable(StringRef text) {
   std::string result;
   raw_string_ostream os(result);
@@ -31,18 +34,18 @@ static std::string readable(StringRef text) {
   return result;
 }
 
-/// The same with names that nobody would read shortened: a word of 100,000
-/// characters buries the message.
+/// The same, with very long words shortened: a name of 100,000 characters would
+/// bury the message.
 static std::string readableMessage(StringRef text) {
-  constexpr size_t kMost = 400, kKept = 150;
+  constexpr size_t kMaxWord = 400, kKeptEnds = 150;
   std::string result;
   while (!text.empty()) {
     size_t end = std::min(text.find_first_of(" \n"), text.size());
     StringRef word = text.take_front(end);
-    if (word.size() > kMost)
-      result += readable(word.take_front(kKept)) + "… (" +
+    if (word.size() > kMaxWord)
+      result += readable(word.take_front(kKeptEnds)) + "… (" +
                 std::to_string(word.size()) + " characters) …" +
-                readable(word.take_back(kKept));
+                readable(word.take_back(kKeptEnds));
     else
       result += readable(word);
     result += text.substr(end, 1);
@@ -55,8 +58,8 @@ void htp::reportError(const Twine &message) {
   WithColor::error(errs()) << readableMessage(message.str()) << "\n";
 }
 
-/// The name of the node or tensor that a location stands for; the first one
-/// where several were fused.
+/// The name of the node or tensor in a location; the first one of a fused
+/// location.
 static StringRef nameOf(Location location) {
   return llvm::TypeSwitch<Location, StringRef>(location)
       .Case([](NameLoc name) { return name.getName().getValue(); })
@@ -98,7 +101,7 @@ void ModelDiagnosticHandler::print(Diagnostic &diagnostic) {
   StringRef name = nameOf(diagnostic.getLocation());
   errs() << path << ": ";
   raw_ostream &os = printSeverity(diagnostic.getSeverity());
-  // Many messages name the node themselves.
+  // Many messages already contain the node's name.
   if (!name.empty() && !StringRef(message).contains(name))
     os << "at \"" << readableMessage(name) << "\": ";
   os << readableMessage(message) << "\n";

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Detects file formats from contents and from file names.
 
 #include "HTP/Tools/HtpOpt/Format.h"
 
@@ -10,7 +12,7 @@
 using namespace llvm;
 using namespace htp;
 
-/// How much of a file is looked at. Every protobuf message has a control
+/// How much of a file is inspected. Every protobuf message has a control
 /// character long before this.
 static constexpr size_t kSample = 64 * 1024;
 
@@ -20,8 +22,7 @@ static bool isText(StringRef sample, bool whole) {
   };
   if (any_of(sample, isControl))
     return false;
-  // A sample that ends inside of a character is not yet malformed: leave its
-  // last bytes out.
+  // The sample may end in the middle of a character, so drop its last bytes.
   if (!whole)
     while (!sample.empty() && (sample.back() & 0x80))
       sample = sample.drop_back();

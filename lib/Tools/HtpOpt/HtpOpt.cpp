@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The command line of htp-opt.
+// The command line of htp-opt: its own options, MLIR's, and the help text.
 
 #include "HTP/Tools/HtpOpt/HtpOpt.h"
 
@@ -12,8 +12,10 @@
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
@@ -39,12 +41,12 @@ struct SideOutputOption {
 
 constexpr StringLiteral kParentFlag = "exit-with-parent";
 
-/// HTP's own options. The help lists categories by name; the blank puts this
-/// one in front of MLIR's few hundred options.
+/// HTP's own options. The help sorts categories by name; the leading blank puts
+/// this one before MLIR's few hundred options.
 struct CommandLine {
   cl::OptionCategory category{" HTP options"};
   cl::opt<Format> emit{
-      "emit", cl::desc("What to write; without it the ending of -o decides"),
+      "emit", cl::desc("Output format (default: by the extension of -o)"),
       cl::values(clEnumValN(Format::ONNX, "onnx", "ONNX protobuf"),
                  clEnumValN(Format::Text, "mlir", "MLIR text"),
                  clEnumValN(Format::Bytecode, "mlirbc", "MLIR bytecode"),
@@ -55,42 +57,43 @@ struct CommandLine {
                             "a folder that IREE compiles file by file: the "
                             "layers of an outlined model, and the rest")),
       cl::cat(category)};
-  // Not `link` by default: onnx.load and onnx.checker refuse a data file that
-  // has two names, and would from then on refuse the input model as well.
+  // Not `link` by default: onnx.load and onnx.checker reject data files with
+  // several hard links, so afterwards they would reject the input model, too.
   cl::opt<DataPlacement> placement{
       "external-data",
       cl::desc("External data of a model that is written to another folder:"),
-      cl::values(
-          clEnumValN(DataPlacement::Copy, "copy",
-                     "a copy beside the model (default); the file "
-                     "system clones it where it can"),
-          clEnumValN(DataPlacement::Link, "link",
-                     "a hard link, else a copy; onnx 1.23 refuses to "
-                     "load data files with two names"),
-          clEnumValN(DataPlacement::Inline, "inline", "in the model itself")),
+      cl::values(clEnumValN(DataPlacement::Copy, "copy",
+                            "copy it next to the model (default); a "
+                            "copy-on-write clone if possible"),
+                 clEnumValN(DataPlacement::Link, "link",
+                            "hard link it, or else copy it; onnx 1.23 rejects "
+                            "data files with several links"),
+                 clEnumValN(DataPlacement::Inline, "inline",
+                            "store it in the model itself")),
       cl::init(DataPlacement::Copy), cl::cat(category)};
   cl::opt<TagStorage> tagStorage{
-      "tag-storage", cl::desc("Where the tags of an ONNX file are:"),
+      "tag-storage", cl::desc("How tags are stored in an ONNX file:"),
       cl::values(clEnumValN(TagStorage::Metadata, "metadata",
                             "in metadata_props (default)"),
                  clEnumValN(TagStorage::Compact, "compact",
-                            "the same for HTP alone: modules by number, and "
-                            "no keys that other tools read"),
+                            "the same in a short form that only HTP reads: "
+                            "modules by number, no keys for other tools"),
                  clEnumValN(TagStorage::Attribute, "attribute",
                             "in the node attributes source_module and "
                             "hierarchy_tags, which onnx.checker and ONNX "
                             "Runtime reject"),
                  clEnumValN(TagStorage::None, "none",
-                            "nowhere: only what is written beside the model "
-                            "has them (--op-metadata)")),
+                            "not at all; only side outputs have them "
+                            "(--op-metadata)")),
       cl::init(TagStorage::Metadata), cl::cat(category)};
-  // LLVM's own -h acts as soon as an unknown option begins with it: a mistyped
-  // --htp-… would print the help and succeed. This one waits for the rest.
+  // LLVM's own -h also matches as a prefix of unknown options, so that a
+  // misspelled --htp-… would print the help and succeed. This one does not.
   cl::opt<bool> help{"h", cl::desc("Alias for --help"), cl::ValueDisallowed};
-  // Acted on before the command line is parsed, whose rest may come later.
+  // Handled by watchParent before parsing; declared here so that the parser
+  // accepts it.
   cl::opt<int> parent{
       StringRef(kParentFlag),
-      cl::desc("End when the process with this number is no longer the parent"),
+      cl::desc("Exit when the process with this id is no longer the parent"),
       cl::value_desc("pid"), cl::Hidden, cl::cat(category)};
   std::deque<SideOutputOption> sides;
   std::vector<SessionOptions::Step> finalSteps;
@@ -98,8 +101,7 @@ struct CommandLine {
 
 } // namespace
 
-/// Options live as long as the program: the command line library keeps
-/// pointers to them.
+/// Static, as LLVM's command line library keeps pointers to options.
 static CommandLine &commandLine() {
   static CommandLine instance;
   return instance;
@@ -116,8 +118,8 @@ void htp::registerFinalStep(std::function<LogicalResult(ModuleOp)> step) {
 
 cl::OptionCategory &htp::optionCategory() { return commandLine().category; }
 
-/// Hides the options that libLLVM brings along, hundreds of them for code
-/// generators that htp-opt never runs. `--help-hidden` lists them.
+/// Hides the hundreds of options that libLLVM registers for code generators,
+/// which htp-opt never runs. `--help-hidden` lists them.
 static void hideForeignOptions() {
   for (auto [name, option] : cl::getRegisteredOptions())
     if (!is_contained(option->Categories, &commandLine().category) &&
@@ -125,8 +127,28 @@ static void hideForeignOptions() {
       option->setHiddenFlag(cl::Hidden);
 }
 
-/// The flags of HTP's passes with their summaries, which the list of all passes
-/// would hide among MLIR's.
+#ifndef NDEBUG
+/// Adds `--debug-only`, which LLVM has only if it was itself built with
+/// assertions. The filter behind it is always there.
+static void registerDebugOnly() {
+  if (cl::getRegisteredOptions().contains("debug-only"))
+    return;
+  static std::vector<std::string> chosen;
+  static cl::list<std::string> types(
+      "debug-only", cl::CommaSeparated,
+      cl::desc("Print debug output of these types (htp-outline, …)"),
+      cl::value_desc("types"), cl::cat(commandLine().category),
+      cl::callback([](const std::string &type) {
+        chosen.push_back(type);
+        auto names = map_to_vector(
+            chosen, [](const std::string &name) { return name.c_str(); });
+        setCurrentDebugTypes(names.data(), names.size());
+        DebugFlag = true;
+      }));
+}
+#endif
+
+/// Lists HTP's passes with their summaries, as they would be lost among MLIR's.
 static void describePasses(raw_ostream &os) {
   std::vector<StringRef> flags;
   for (const auto &option : cl::getRegisteredOptions())
@@ -147,10 +169,12 @@ static std::string overview() {
   std::string text;
   raw_string_ostream os(text);
   os << "HTP optimizer: which nn.Module did this ONNX node come from?\n\n"
-        "Reads an ONNX model, MLIR text or MLIR bytecode (told apart by "
-        "content, - is\nstandard input), runs passes, and writes what the "
-        "ending of -o says (.onnx,\n.mlir, .mlirbc); without -o, MLIR text on "
-        "standard output.\n\n"
+        "Reads an ONNX model, MLIR text or MLIR bytecode (detected by "
+        "content; - is\nstandard input), runs passes, and writes the format "
+        "that "
+        "the extension of -o\nimplies (.onnx, .mlir, .mlirbc); without -o, "
+        "MLIR "
+        "text to standard output.\n\n"
         "EXAMPLES:\n"
         "  htp-opt model.onnx                          # as MLIR, to read\n"
         "  htp-opt model.onnx --htp-tag -o tagged.onnx # tag every node\n"
@@ -162,8 +186,8 @@ static std::string overview() {
   return text;
 }
 
-/// MLIR's modes for developing passes work on text, one chunk at a time. They
-/// are MLIR's own code; what they cannot do is said here.
+/// MLIR's modes for developing passes, which work on text. They are run by
+/// MLIR's own MlirOptMain, which does not support HTP's other options.
 static bool isDeveloperMode(const MlirOptMainConfig &config) {
   return config.shouldVerifyDiagnostics() ||
          !config.inputSplitMarker().empty() || config.shouldRunReproducer() ||
@@ -220,7 +244,7 @@ static SessionOptions sessionOptions(StringRef input, StringRef output,
     sideOnStdout |= path == "-";
     options.sides.push_back({&side.output, path});
   }
-  // Two things on standard output are of no use to anyone.
+  // Do not write two outputs to standard output.
   bool hasOutput = cl::getRegisteredOptions()["o"]->getNumOccurrences();
   if (hasOutput || !sideOnStdout)
     options.output = output.str();
@@ -230,9 +254,9 @@ static SessionOptions sessionOptions(StringRef input, StringRef output,
   return options;
 }
 
-/// Text that goes to a file carries its locations: they hold the scopes, and a
-/// file that forgot them could not be tagged again. On standard output, which
-/// people read, they show up only when asked for.
+/// Prints locations when text is written to a file: they hold the scopes,
+/// without which the file could not be tagged again. On standard output they
+/// are printed only on request, as users read that.
 static void keepLocationsInFiles(const SessionOptions &options) {
   cl::Option *printLocations =
       cl::getRegisteredOptions()["mlir-print-debuginfo"];
@@ -242,18 +266,18 @@ static void keepLocationsInFiles(const SessionOptions &options) {
     printLocations->addOccurrence(0, printLocations->ArgStr, "true");
 }
 
-/// The arguments with those of response files (`@file`) in their place. MLIR
-/// keeps views of the options of passes, but LLVM's own expansion is gone when
-/// the command line is parsed.
+/// Expands response files (`@file`). MLIR keeps views of pass options, but
+/// LLVM's own expansion is freed once the command line is parsed.
 static void expandResponseFiles(BumpPtrAllocator &allocator,
                                 SmallVectorImpl<const char *> &arguments) {
   cl::ExpansionContext context(allocator, cl::TokenizeGNUCommandLine);
   if (Error error = context.expandResponseFiles(arguments))
-    consumeError(std::move(error)); // LLVM's expansion reports it.
+    consumeError(std::move(error)); // LLVM's own expansion reports it
 }
 
-/// Watches the parent that the command line names. Standard input may be a
-/// response file that is still to be written, so this cannot wait for the rest.
+/// Starts to watch the parent given on the command line. Must happen before
+/// response files are expanded: one may be standard input, on which the parent
+/// sends arguments much later.
 static void watchParent(ArrayRef<const char *> arguments) {
   for (StringRef argument : arguments) {
     argument.consume_front("-");
@@ -268,12 +292,15 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   InitLLVM init(argc, argv);
   endWhereFilesShrink();
   watchParent(ArrayRef<const char *>(argv, argc));
-  hideForeignOptions(); // All that exist before MLIR registers its own.
+#ifndef NDEBUG
+  registerDebugOnly();
+#endif
+  hideForeignOptions(); // those that exist before MLIR registers its own
   registerCLIOptions("htp-opt", registry);
   BumpPtrAllocator allocator;
   SmallVector<const char *> arguments(argv, argv + argc);
   expandResponseFiles(allocator, arguments);
-  std::string about = overview(); // LLVM keeps a view of it for -h
+  std::string about = overview(); // LLVM keeps a reference to it for -h
   auto [input, output] = parseCLIOptions(
       arguments.size(), const_cast<char **>(arguments.data()), about);
   if (commandLine().help) {
@@ -291,7 +318,7 @@ int htp::optMain(int argc, char **argv, DialectRegistry &registry) {
   auto session = std::make_unique<Session>(options, config, registry);
   if (failed(session->run()))
     return EXIT_FAILURE;
-  // To take a large model apart takes a while, and the process ends anyway.
+  // Freeing a large model takes a while, and the process exits anyway.
   BuryPointer(std::move(session));
   return EXIT_SUCCESS;
 }

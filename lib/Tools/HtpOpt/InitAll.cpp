@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers everything that HTP offers with htp-opt: dialects, passes, side
+// outputs and final steps.
 
 #include "HTP/Tools/HtpOpt/InitAll.h"
 
@@ -19,8 +22,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 
-/// The page of a copy of the module, whose sizes are inferred first: a report
-/// must change nothing.
+/// Writes the page for a copy of the module with inferred sizes, as a report
+/// must not change the module.
 static mlir::LogicalResult writeReport(mlir::ModuleOp module,
                                        llvm::StringRef file,
                                        llvm::raw_ostream &os) {
@@ -32,17 +35,16 @@ static mlir::LogicalResult writeReport(mlir::ModuleOp module,
   return htp::writePage(*copy, file, os);
 }
 
-/// One call for each format that can be written beside the model.
+/// Registers the formats that can be written in addition to the model.
 static void registerSideOutputs() {
   enum class Modules { Own, All };
   static llvm::cl::opt<Modules> modules(
-      "dag-modules",
-      llvm::cl::desc("The modules that --dag-json has entries for"),
+      "dag-modules", llvm::cl::desc("The modules that --dag-json writes"),
       llvm::cl::values(
           clEnumValN(Modules::Own, "own",
-                     "those that torch.nn does not define"),
+                     "modules that torch.nn does not define"),
           clEnumValN(Modules::All, "all",
-                     "all, under tags with the classes of torch.nn")),
+                     "all modules; tags then include torch.nn classes")),
       llvm::cl::init(Modules::Own), llvm::cl::cat(htp::optionCategory()));
   htp::registerSideOutput(
       {"dag-json", "Write the operations and edges of every module",
@@ -51,7 +53,7 @@ static void registerSideOutputs() {
        }});
   htp::registerSideOutput(
       {"op-metadata",
-       "Write the module tree and what is known of every operation, as JSON",
+       "Write the module tree and everything known about operations, as JSON",
        [](mlir::ModuleOp module, llvm::raw_ostream &os) {
          return htp::writeOpMetadata(module, os);
        }});
@@ -62,20 +64,18 @@ static void registerSideOutputs() {
        }});
   htp::registerSideOutput(
       {"module-figures",
-       "Write the module tree with what every module costs, as JSON",
+       "Write the module tree with the costs of every module, as JSON",
        [](mlir::ModuleOp module, llvm::raw_ostream &os) {
          return htp::writeOpMetadata(module, os, htp::OpMetadataParts::Figures);
        }});
   htp::registerSideOutput(
-      {"op-figures",
-       "Write what every module and every operation costs, as JSON",
+      {"op-figures", "Write the costs of every module and operation, as JSON",
        htp::writeFigures});
-  htp::registerSideOutput({"graphml",
-                           "Write a graph with one nested graph a module",
-                           htp::writeGraphML});
   htp::registerSideOutput(
-      {"report",
-       "Write a page that shows figures, treemap and graph by module (HTML)",
+      {"graphml", "Write a GraphML graph with one nested graph per module",
+       htp::writeGraphML});
+  htp::registerSideOutput(
+      {"report", "Write an HTML page with figures, treemap and graph by module",
        nullptr, writeReport});
   htp::registerSideOutput(
       {"summary", "Write modules, coverage, evidence and confidence as tables",

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Temporary files, renames, clones and hard links behind OutputFiles.
 
 #include "HTP/Tools/HtpOpt/OutputFiles.h"
 
@@ -7,6 +9,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
+#include <cassert>
 #include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -20,9 +23,9 @@ static Error cannotWrite(StringRef path, const Twine &why) {
   return createStringError("cannot write '" + path + "': " + why);
 }
 
-/// The one name of a file, whatever way a path spells it. Links are followed:
-/// renaming onto a link would replace the link. A file that is not there yet is
-/// named after its folder.
+/// The canonical path of a file. Links are resolved, as renaming onto a link
+/// would replace the link. If the file does not exist yet, its folder's path is
+/// resolved.
 static std::string canonicalPath(StringRef path) {
   SmallString<128> real;
   if (!sys::fs::real_path(path, real))
@@ -34,25 +37,27 @@ static std::string canonicalPath(StringRef path) {
   return real.str().str();
 }
 
-/// A temporary file beside `target`, locked as long as this run lives. A run
-/// that removes leftovers may come between: then there is another one.
+/// Creates a temporary file next to `target`, locked while this process lives.
+/// If another run removes it as a leftover before it is locked, tries again.
 static Expected<sys::fs::TempFile> createLocked(StringRef target) {
   while (true) {
     auto temporary = sys::fs::TempFile::create(target + ".tmp-%%%%%%%%");
     if (!temporary)
       return temporary;
     struct stat status;
-    bool isLocked = flock(temporary->FD, LOCK_EX | LOCK_NB) == 0 ||
-                    errno != EWOULDBLOCK; // Without locks nobody removes it.
+    bool isLocked =
+        flock(temporary->FD, LOCK_EX | LOCK_NB) == 0 ||
+        errno !=
+            EWOULDBLOCK; // the file system has no locks, so no run removes it
     if (isLocked && fstat(temporary->FD, &status) == 0 && status.st_nlink > 0)
       return temporary;
     consumeError(temporary->discard());
   }
 }
 
-/// Removes what runs that were killed left: temporary files that can be locked.
-/// A link to a data file is not locked, as others may want to lock that file;
-/// it lives for a moment only.
+/// Removes temporary files of killed runs: those that nobody holds a lock on.
+/// Links to data files are not locked, as others may want to lock the data;
+/// these are only removed if they are older than a moment.
 static void removeLeftovers(StringRef target) {
   constexpr auto kMoment = std::chrono::seconds(10);
   std::string prefix = (sys::path::filename(target) + ".tmp-").str();
@@ -78,13 +83,12 @@ static void removeLeftovers(StringRef target) {
   }
 }
 
-/// Gives a file that replaces another the mode and the owner of that one, as
-/// far as this user may.
+/// Copies mode and owner of the file being replaced, as far as permitted.
 static void takeOverOwner(int fd, StringRef target) {
   struct stat status;
   if (stat(target.str().c_str(), &status) != 0)
     return;
-  // The owner first: to change it takes away some bits of the mode.
+  // The owner first, as changing it clears some mode bits.
   if (fchown(fd, status.st_uid, status.st_gid) != 0)
     errno = 0;
   fchmod(fd, status.st_mode & 07777);
@@ -107,6 +111,7 @@ OutputFile::~OutputFile() {
 }
 
 int OutputFile::descriptor() {
+  assert(stream && "the file was committed");
   stream->flush();
   return fd;
 }
@@ -157,7 +162,7 @@ Expected<OutputFile *> OutputFiles::open(StringRef path) {
     return cannotWrite(path, "is a directory");
   if (path != "-" && !exists && sys::fs::is_symlink_file(path))
     return cannotWrite(path, "is a link to a file that does not exist");
-  // A device, a pipe: nothing to rename onto.
+  // A device or a pipe cannot be replaced by renaming.
   bool direct = path == "-" || (exists && !sys::fs::is_regular_file(status));
   file->target = direct ? path.str() : canonicalPath(path);
   if (isTarget(file->target))
@@ -211,9 +216,8 @@ Error OutputFiles::commit() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Copies the parts of a file that hold data and leaves its holes as holes; the
-/// kernel clones blocks instead of copying them where the file system can.
-/// The time of modification comes along.
+/// Copies the data of a file and keeps its holes; the kernel clones blocks if
+/// the file system supports it. Also copies the modification time.
 static bool copyContents(int source, int target) {
   struct stat status;
   if (fstat(source, &status) != 0 || ftruncate(target, status.st_size) != 0)
@@ -227,7 +231,7 @@ static bool copyContents(int source, int target) {
       ssize_t count =
           copy_file_range(source, &start, target, nullptr, end - start, 0);
       if (count < 0 && errno != EINTR) {
-        // Another file system: through memory, then.
+        // Different file systems: copy through memory.
         char buffer[1 << 16];
         count = pread(source, buffer,
                       std::min<off_t>(sizeof buffer, end - start), start);
@@ -235,18 +239,18 @@ static bool copyContents(int source, int target) {
           return false;
         start += count;
       } else if (count == 0) {
-        return false; // The file shrank.
+        return false; // the file was truncated meanwhile
       }
     }
   }
-  if (errno != ENXIO) // No more data: the normal end.
+  if (errno != ENXIO) // ENXIO means no more data
     return false;
   timespec times[] = {status.st_atim, status.st_mtim};
   return futimens(target, times) == 0;
 }
 
-/// Whether two files have the same contents. Equal size and time of
-/// modification prove nothing: files that one program unpacks share both.
+/// Whether two files have the same contents. Size and modification time are not
+/// sufficient: files unpacked by one program often share both.
 static bool sameContents(StringRef one, StringRef other) {
   struct stat first, second;
   if (stat(one.str().c_str(), &first) || stat(other.str().c_str(), &second) ||
@@ -259,8 +263,8 @@ static bool sameContents(StringRef one, StringRef other) {
   return left && right && (*left)->getBuffer() == (*right)->getBuffer();
 }
 
-/// Links to a temporary name first, as everything here. A file system that
-/// cannot is no error.
+/// Creates a hard link under a temporary name. It is not an error if the file
+/// system does not support that.
 Error OutputFiles::addLink(StringRef source, StringRef target, bool &linked) {
   SmallString<128> name;
   sys::fs::createUniquePath(target + ".tmp-%%%%%%%%", name,
@@ -280,7 +284,7 @@ Error OutputFiles::addLink(StringRef source, StringRef target, bool &linked) {
 
 Error OutputFiles::addCopy(StringRef source, StringRef target, bool hardLink) {
   std::string canonical = canonicalPath(target);
-  if (copies.contains(canonical)) // Several models with the same data.
+  if (copies.contains(canonical)) // several models share this data
     return copies.lookup(canonical) == canonicalPath(source)
                ? Error::success()
                : cannotWrite(target, "another data file goes there too");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The parent is asked for every now and then. Linux could send a signal
-// (PR_SET_PDEATHSIG), but does so when the thread that started this process
-// ends, and Python starts programs from threads that end long before it does.
+// Polls the parent's process id. PR_SET_PDEATHSIG is not an option: Linux sends
+// that signal when the thread that started this process exits, and Python
+// starts programs from short-lived threads.
 
 #include "HTP/Tools/HtpOpt/ParentWatch.h"
 

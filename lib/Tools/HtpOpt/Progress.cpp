@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The progress line: a thread that redraws it, and a handler that clears it
+// before diagnostics.
 
 #include "Progress.h"
 
@@ -33,7 +36,7 @@ Progress::Progress(MLIRContext *context)
       std::make_unique<ScopedDiagnosticHandler>(context, [&](Diagnostic &) {
         std::lock_guard<std::mutex> lock(mutex);
         clear();
-        return failure(); // The next handler prints it.
+        return failure(); // let the next handler print it
       });
   ticker = std::thread([this] {
     std::unique_lock<std::mutex> lock(mutex);
@@ -65,7 +68,7 @@ void Progress::follow(PassManager &passes) {
     passes.addInstrumentation(std::make_unique<PassFollower>(*this));
 }
 
-/// From the beginning of the line, over what was there.
+/// Redraws the line in place.
 void Progress::show() {
   auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::steady_clock::now() - start);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a long run is doing, as one line that a person at a terminal sees and
-// that is gone in the end.
+// A progress line for long runs at a terminal, which is cleared in the end.
 
 #ifndef HTP_LIB_TOOLS_HTPOPT_PROGRESS_H
 #define HTP_LIB_TOOLS_HTPOPT_PROGRESS_H
@@ -17,16 +16,15 @@
 
 namespace htp {
 
-/// Shows the current step and the seconds since the beginning, from the first
-/// second on and once a second, where standard error is a terminal. Elsewhere
-/// it does nothing.
+/// Shows the current step and the elapsed seconds, updated once per second, if
+/// standard error is a terminal. Otherwise does nothing.
 class Progress {
 public:
   explicit Progress(mlir::MLIRContext *context);
   ~Progress();
 
   void begin(llvm::StringRef what);
-  /// The passes are steps of their own.
+  /// Makes each pass a step of its own.
   void follow(mlir::PassManager &passes);
 
 private:
@@ -39,7 +37,7 @@ private:
   std::string step;
   bool isOver = false, isShown = false;
   std::thread ticker;
-  /// Clears the line before a message comes.
+  /// Clears the line before a diagnostic is printed.
   std::unique_ptr<mlir::ScopedDiagnosticHandler> messages;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A second model beside the one that htp-opt works on.
+// Reads a second model (a reference) next to the one that htp-opt works on.
 
 #include "HTP/Support/InputFile.h"
 #include "HTP/Target/ONNX/Import.h"

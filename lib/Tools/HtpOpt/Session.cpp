@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs a session: checks outputs, reads the model, runs passes. Write.cpp has
+// the rest.
 
 #include "HTP/Tools/HtpOpt/Session.h"
 
@@ -46,8 +49,8 @@ static LogicalResult report(Error error) {
   return failure();
 }
 
-/// Outputs are opened first: a typo in a path should not cost the user the time
-/// of the whole run.
+/// Opens outputs before anything else, so that a typo in a path does not cost
+/// the user a whole run.
 LogicalResult Session::openOutputs() {
   StringRef path = options.output;
   if (options.format == Format::IREE) {
@@ -84,8 +87,8 @@ LogicalResult Session::openOutputs() {
   return success();
 }
 
-/// Outputs that would destroy what this run reads. The model itself may be
-/// replaced by -o: that is how a file is tagged in place.
+/// Rejects outputs that would overwrite inputs of this run. Only -o may replace
+/// the model itself, to tag a file in place.
 Error Session::checkOutputs(ArrayRef<std::string> traces) {
   for (StringRef trace : traces)
     if (Error error = outputs.refuse(trace, "the trace"))
@@ -97,20 +100,21 @@ Error Session::checkOutputs(ArrayRef<std::string> traces) {
   return Error::success();
 }
 
-/// The same for data files, which are known when the model has been read.
+/// The same for external data files, which are known only after reading the
+/// model.
 Error Session::checkDataFiles() {
   for (const std::string &location : externalLocations(modelFile->model()))
     if (Expected<std::string> path = data->resolve(location)) {
       if (Error error = outputs.refuse(*path, "a data file of the model"))
         return error;
     } else {
-      consumeError(path.takeError()); // The import has said what is wrong.
+      consumeError(path.takeError()); // the import has already reported it
     }
   return Error::success();
 }
 
-/// The model: ONNX as it is mapped, MLIR with the null byte that its lexer ends
-/// at.
+/// Opens the model: ONNX is just mapped, MLIR text needs a null byte at the end
+/// for its lexer.
 static Expected<std::unique_ptr<MemoryBuffer>> openModel(StringRef path,
                                                          Format &format) {
   auto cannotRead = [&](const Twine &why) {
@@ -143,8 +147,8 @@ LogicalResult Session::run() {
   sourceMgr = std::make_shared<SourceMgr>();
   LogicalResult result = failure();
   if (inputFormat == Format::ONNX) {
-    // The op of an error in a model of 10,000 nodes has a name; its generic
-    // form would only bury the message.
+    // Do not print the op with errors: it is identified by name, and its
+    // generic form would bury the message.
     if (!cl::getRegisteredOptions()["mlir-print-op-on-diagnostic"]
              ->getNumOccurrences())
       context.printOpOnDiagnostic(false);
@@ -197,15 +201,16 @@ static LogicalResult enableRemarks(MLIRContext &context,
       std::move(policy), categories);
 }
 
-/// Threads take a function each: a model that is one graph has no work for
-/// them, while with them every attribute costs locks and a table of its own.
+/// MLIR's threads take one function each, so a model with a single graph gains
+/// nothing, while multithreading makes every attribute more expensive (locks
+/// and per-thread tables).
 static bool hasWorkForThreads(Operation *op) {
   auto module = dyn_cast_or_null<ModuleOp>(op);
   return !module ||
          llvm::hasNItemsOrMore(module.getOps<FunctionOpInterface>(), 2);
 }
 
-/// The traces that passes will ask for.
+/// The trace files that the passes will read.
 static SmallVector<std::string> traceFiles(std::optional<PassManager> &passes) {
   SmallVector<std::string> files;
   if (passes)
@@ -227,9 +232,9 @@ LogicalResult Session::process(MLIRContext &context) {
   threaded = context.isMultithreadingEnabled();
   if (!threaded)
     llvm::parallel::strategy = llvm::hardware_concurrency(1);
-  // Where it is known what the passes will run on, they are built first: a
-  // mistake in their options then costs no time, and what they read themselves
-  // is read meanwhile.
+  // For ONNX it is known what op the passes run on, so build them before
+  // reading: errors in options are then reported early, and traces can be read
+  // concurrently.
   std::optional<PassManager> passes;
   if (inputFormat == Format::ONNX &&
       failed(buildPasses(OperationName(ModuleOp::getOperationName(), &context),
@@ -249,8 +254,8 @@ LogicalResult Session::process(MLIRContext &context) {
   htp::onnx::setExternalData(context, data);
   if (!op || failed(enableRemarks(context, config)))
     return failure();
-  // Remarks of the policy `final` come out here, and the file is whole: the
-  // context may live on until the process ends.
+  // Destroy the remark engine here, which emits remarks of the policy `final`
+  // and completes the remarks file, as the context itself may never be freed.
   llvm::scope_exit finishRemarks([&] { context.setRemarkEngine(nullptr); });
   if (!passes && failed(buildPasses(op->getName(), timing, passes)))
     return failure();
@@ -274,7 +279,8 @@ OwningOpRef<Operation *> Session::read(MLIRContext &context) {
 }
 
 OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
-  // A file is mapped anew, by someone who can find its bytes again on writing.
+  // Map a regular file again, as a FileMapping, so that the writer can copy its
+  // bytes inside the kernel.
   auto file = sys::fs::is_regular_file(options.input)
                   ? ModelFile::open(options.input)
                   : ModelFile::fromBuffer(std::move(input), options.input);
@@ -291,7 +297,7 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
     reportError(toString(std::move(error)));
     return nullptr;
   }
-  // The import verifies what it makes.
+  // The importer verifies the module itself.
   ImportOptions importOptions;
   std::unique_ptr<MetadataSink> tags = readTags(&context);
   importOptions.metadata = tags.get();
@@ -301,8 +307,8 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
   return OwningOpRef<Operation *>(module.release());
 }
 
-/// Whether the command line says when to verify. If not, the IR is verified
-/// once, after the last pass: only who develops passes looks between them.
+/// Whether the command line says when to verify. By default the IR is verified
+/// once, after the last pass; only developers of passes need more.
 static bool saysWhenToVerify() {
   return cl::getRegisteredOptions()["verify-each"]->getNumOccurrences();
 }
@@ -324,7 +330,8 @@ LogicalResult Session::runPasses(PassManager &passes, Operation *op,
   if (passes.empty() || saysWhenToVerify())
     return success();
   TimingScope verifying = timing.nest("Verify");
-  // Nothing is made here: the module tree can be verified beside the functions.
+  // Verification creates no attributes, so it can use threads: the module tree
+  // and functions are verified concurrently.
   MLIRContext *context = op->getContext();
   const bool before = context->isMultithreadingEnabled();
   context->enableMultithreading(threaded);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The writing half of a session.
+// The writing half of a session: one function per output format, and the
+// placement of external data.
 
 #include "HTP/Dialect/ONNX/IR/ONNX.h"
 #include "HTP/Target/IREE.h"
@@ -23,8 +24,8 @@ using namespace llvm;
 using namespace mlir;
 using namespace htp;
 
-/// Says what is wrong with a file. Not a diagnostic of the module, which would
-/// bring the whole module along as a note.
+/// Reports an error about a file. Not as a diagnostic on the module, which
+/// would print the whole module as a note.
 static LogicalResult report(Error error) {
   reportError(toString(std::move(error)));
   return failure();
@@ -60,7 +61,7 @@ LogicalResult Session::writeAll(Operation *op) {
   return mainOutput ? write(op, *mainOutput) : success();
 }
 
-/// `-o 'dir/%.onnx'`: one file for each module in the module, named after it.
+/// `-o 'dir/%.onnx'`: writes one file per nested module, named after it.
 LogicalResult Session::writeEachModule(ModuleOp parent) {
   if (parent.getOps<ModuleOp>().empty())
     return report(createStringError(
@@ -72,7 +73,7 @@ LogicalResult Session::writeEachModule(ModuleOp parent) {
     if (name.empty())
       return report(createStringError("cannot write '" + options.output +
                                       "': a module in it has no name"));
-    // A name is no path: it must not lead out of the folder.
+    // The name must not contain separators that lead out of the folder.
     std::replace(name.begin(), name.end(), '/', '_');
     auto [before, after] = StringRef(options.output).split('%');
     auto file = outputs.open((before + name + after).str());
@@ -84,7 +85,7 @@ LogicalResult Session::writeEachModule(ModuleOp parent) {
   return success();
 }
 
-/// `--emit=iree -o dir`: several files that belong together.
+/// `--emit=iree -o dir`: writes a folder of files.
 LogicalResult Session::writeFolder(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
@@ -132,7 +133,7 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
   case Format::OnnxMlir:
     return writeOnnxMlir(op, file);
   case Format::IREE:
-    break; // no single file
+    break; // handled by writeFolder
   case Format::Text: {
     if (config.bytecodeVersionToEmit())
       return op->emitError("bytecode version while not emitting bytecode");
@@ -145,7 +146,7 @@ LogicalResult Session::write(Operation *op, OutputFile &file) {
   llvm_unreachable("unknown format");
 }
 
-/// The module as onnx-mlir reads it, with the external data inside.
+/// Writes the module in onnx-mlir's form, with external data included.
 LogicalResult Session::writeOnnxMlir(Operation *op, OutputFile &file) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
@@ -169,7 +170,7 @@ LogicalResult Session::writeOnnxMlir(Operation *op, OutputFile &file) {
   return success();
 }
 
-/// Brings the data files that the output refers to into the output's folder.
+/// Links or copies the external data files to the output's folder.
 Error Session::placeData(const std::set<std::string> &locations,
                          const OutputFile &file) {
   if (!file.isInFolder() || locations.empty())
@@ -202,7 +203,7 @@ LogicalResult Session::writeONNX(Operation *op, OutputFile &file) {
   metadata = options.tagStorage == TagStorage::None
                  ? nullptr
                  : writeTags(module, options.tagStorage);
-  // Millions of small messages: made and given back in blocks.
+  // The model is millions of small messages; allocate them in large blocks.
   google::protobuf::ArenaOptions blocks;
   blocks.start_block_size = blocks.max_block_size = 1 << 20;
   messages = std::make_unique<google::protobuf::Arena>(blocks);

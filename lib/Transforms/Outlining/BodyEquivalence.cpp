@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Hashes bodies, and matches two bodies op by op while pairing their arguments.
 
 #include "BodyEquivalence.h"
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
@@ -7,7 +9,10 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/xxhash.h"
+
+#define DEBUG_TYPE "htp-outline"
 
 using namespace mlir;
 
@@ -23,8 +28,8 @@ bool haveSameContents(ElementsAttr one, ElementsAttr other) {
   return a && b && *a == *b;
 }
 
-/// The tensor of a constant that lies beside the program. Such attributes are
-/// names: two of them may stand for the same contents.
+/// The resource that holds a constant's tensor, or null. Resource attributes
+/// compare by name, but different names may have equal contents.
 static DenseResourceElementsAttr resourceOf(Operation &op) {
   return op.getAttrOfType<DenseResourceElementsAttr>("value");
 }
@@ -40,8 +45,8 @@ static llvm::hash_code hashContents(DenseResourceElementsAttr resource) {
           reinterpret_cast<const uint8_t *>(bytes->data()), bytes->size())));
 }
 
-/// Properties of an op that no dialect knows may hold its name, too: they are
-/// compared like other attributes.
+/// The attributes that affect what an op computes. Includes the properties of
+/// an unregistered op, which may also contain its name.
 static SmallVector<NamedAttribute> meaningOf(Operation &op) {
   SmallVector<NamedAttribute> attributes(op.getDiscardableAttrs());
   if (DictionaryAttr given = getUnregisteredProperties(&op))
@@ -56,7 +61,7 @@ static SmallVector<NamedAttribute> meaningOf(Operation &op) {
 
 namespace {
 
-/// Numbers the values of a body in the order in which they are defined.
+/// Hashes a body, with values numbered in order of definition.
 class BodyHasher {
 public:
   explicit BodyHasher(bool looseTypes) : looseTypes(looseTypes) {}
@@ -87,7 +92,7 @@ private:
     for (NamedAttribute attribute : meaningOf(op))
       code =
           llvm::hash_combine(code, attribute.getName(), attribute.getValue());
-    // The body's arguments have no number: their order does not matter.
+    // Arguments of the body have no number, as their order does not matter.
     for (Value operand : op.getOperands())
       code = llvm::hash_combine(code, numbers.lookup(operand));
     for (Value result : op.getResults())
@@ -105,7 +110,7 @@ private:
   llvm::DenseMap<Value, unsigned> numbers;
 };
 
-/// Walks two bodies side by side.
+/// Walks two bodies in lockstep and pairs their values.
 class BodyComparer {
 public:
   explicit BodyComparer(bool looseTypes) : looseTypes(looseTypes) {}
@@ -127,13 +132,19 @@ public:
 private:
   bool equalOps(Block &a, Block &b) {
     auto right = b.begin();
-    for (Operation &left : a)
-      if (right == b.end() || !equal(left, *right++))
+    for (Operation &left : a) {
+      if (right == b.end())
         return false;
+      if (!equal(left, *right)) {
+        LDBG() << "bodies differ at " << left << " and " << *right;
+        return false;
+      }
+      ++right;
+    }
     return right == b.end();
   }
 
-  /// A block inside: its arguments have their places.
+  /// Compares nested blocks, whose arguments are paired by position.
   bool equal(Block &a, Block &b) {
     if (a.getNumArguments() != b.getNumArguments())
       return false;
@@ -143,8 +154,8 @@ private:
     return equalOps(a, b);
   }
 
-  /// The body's own arguments are matched where they are read first. What is
-  /// passed must have the type that the function has.
+  /// Pairs the bodies' arguments when they are first read. Their types must be
+  /// equal, as operands must have the types of the shared function.
   bool matchOperands(Value left, Value right) {
     if (Value known = partner.lookup(left))
       return known == right;
@@ -166,19 +177,19 @@ private:
   }
 
   static bool equalAttributes(Operation &a, Operation &b) {
-    // A dialect may keep it among its properties, and not compare it.
+    // A dialect may store the domain as a property that it does not compare.
     if (a.getAttr("onnx.domain") != b.getAttr("onnx.domain"))
       return false;
     return meaningOf(a) == meaningOf(b);
   }
 
   static bool equalProperties(Operation &a, Operation &b) {
-    // An op with a tensor has no other properties.
+    // A constant with a tensor has no other properties.
     if (DenseResourceElementsAttr left = resourceOf(a), right = resourceOf(b);
         left || right)
       return haveSameContents(left, right);
     if (getUnregisteredProperties(&a) || getUnregisteredProperties(&b))
-      return true; // among the attributes
+      return true; // compared among the attributes
     return a.getName().compareOpProperties(a.getPropertiesStorage(),
                                            b.getPropertiesStorage());
   }
@@ -201,7 +212,7 @@ private:
       if (!left.hasOneBlock() || !right.hasOneBlock()) {
         if (left.empty() && right.empty())
           continue;
-        return false; // control flow inside: not worth comparing
+        return false; // several blocks: not worth comparing
       }
       if (!equal(left.front(), right.front()))
         return false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// When two function bodies compute the same: equal ops, attributes, types and
-// wiring. Names, tags and locations do not matter, nor does the order of the
-// arguments. Where `looseTypes`, a result whose shape is known better in one
-// body than in the other is still the same: what shape inference found out says
-// nothing about what is computed.
+// Decides whether two function bodies compute the same: equal ops, attributes,
+// types and operands. Names, tags and locations do not matter, nor does the
+// order of arguments. With `looseTypes`, result types may differ if they are
+// compatible: how much shape inference found out does not affect what is
+// computed.
 
 #ifndef HTP_LIB_TRANSFORMS_OUTLINING_BODYEQUIVALENCE_H
 #define HTP_LIB_TRANSFORMS_OUTLINING_BODYEQUIVALENCE_H
@@ -18,14 +18,14 @@
 
 namespace htp {
 
-/// Whether two tensors are equal, wherever their bytes are.
+/// Whether two tensors are equal, wherever their bytes are stored.
 bool haveSameContents(mlir::ElementsAttr one, mlir::ElementsAttr other);
 
 llvm::hash_code hashBody(mlir::Block &body, bool looseTypes);
 
-/// For each argument of `a` the argument of `b` that is read in its place, or
-/// nothing where the bodies differ. Two arguments of `a` may find the same: a
-/// function of two weights can be called with one weight for both.
+/// For each argument of `a`, the argument of `b` that is used in its place;
+/// nothing if the bodies differ. Two arguments of `a` may map to the same one
+/// of `b`: a function of two weights can be called with one weight for both.
 std::optional<llvm::SmallVector<unsigned>>
 matchBodies(mlir::Block &a, mlir::Block &b, bool looseTypes);
 

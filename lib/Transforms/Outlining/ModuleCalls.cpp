@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads tags into module calls, relates call numbers of nested modules, and
+// builds the dataflow of a block.
 
 #include "ModuleCalls.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
@@ -7,6 +10,11 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-outline"
 
 using namespace mlir;
 
@@ -29,9 +37,9 @@ CallNumbers::CallNumbers(const ModuleTree &tree, ArrayRef<ModuleCall> seen)
     calls[call.module] = std::max(calls[call.module], call.call + 1);
     hasOps[call.module] = true;
   }
-  // A module without ops of its own, in a tree that was not traced, is called
-  // once as far as anybody knows. If what lies above it and what lies below it
-  // are called more often, so is it.
+  // In a tree that does not come from a trace, the number of calls of a module
+  // without own ops is unknown and assumed to be 1. If modules above and below
+  // it are called more often, so is it.
   std::vector<int64_t> below(calls);
   std::vector<ModuleId> byDepth(tree.ids().begin(), tree.ids().end());
   llvm::sort(byDepth, [&](ModuleId a, ModuleId b) {
@@ -46,10 +54,14 @@ CallNumbers::CallNumbers(const ModuleTree &tree, ArrayRef<ModuleCall> seen)
 }
 
 int64_t CallNumbers::callOf(ModuleId ancestor, ModuleCall inner) const {
+  assert(ancestor < calls.size() && inner.module < calls.size() &&
+         "no such module in this tree");
   return inner.call * calls[ancestor] / calls[inner.module];
 }
 
 int64_t CallNumbers::firstCall(ModuleCall outer, ModuleId inner) const {
+  assert(outer.module < calls.size() && inner < calls.size() &&
+         "no such module in this tree");
   return outer.call * calls[inner] / calls[outer.module];
 }
 
@@ -71,13 +83,17 @@ std::optional<ModuleCall> readModuleCall(Operation *op, PathAttrs &paths) {
   for (const Scope &scope : ArrayRef(scopes).drop_front())
     call.module =
         tree.lowestCommonAncestor(call.module, tree.nearest(scope.path));
-  // The calls of different modules cannot be compared.
-  if (scopes.size() > 1)
+  // Call numbers of different modules are not comparable.
+  if (scopes.size() > 1) {
+    LDBG(2) << op->getName() << " was made of ops of " << scopes.size()
+            << " modules: counts as '" << tree[call.module].path << "'";
     call.call = 0;
+  }
   return call;
 }
 
-/// What HTP's attribute says of a weight: an op, or an argument of the model.
+/// The path in HTP's parameter attribute of a weight (an op, or an argument of
+/// the model); empty if it has none.
 static StringRef markedPath(Value value) {
   StringAttr path;
   if (Operation *op = value.getDefiningOp()) {
@@ -92,7 +108,7 @@ static StringRef markedPath(Value value) {
   return path ? path.getValue() : StringRef();
 }
 
-/// What `op` is a mere copy of, or null.
+/// The value that `op` just copies, or null.
 static Value copiedValue(Operation *op) {
   bool copies = op->getNumOperands() == 1 && op->getNumResults() == 1 &&
                 getOpType(op).equals_insensitive("identity");
@@ -117,7 +133,7 @@ StringRef parameterPath(Value value, const ModuleTree &tree) {
   while (value) {
     if (StringRef path = markedPath(value); !path.empty())
       return path;
-    // A copy has the name of the parameter that it stands for.
+    // A copy is named after the parameter that it stands for.
     if (StringRef name = getValueName(value); tree.findParameter(name))
       return name;
     Operation *op = value.getDefiningOp();
@@ -126,9 +142,9 @@ StringRef parameterPath(Value value, const ModuleTree &tree) {
   return {};
 }
 
-/// Whether the op reads or writes memory, and so keeps its place among others
-/// that do. An op that says nothing about it is one on tensors, unless its
-/// types speak of memory.
+/// Whether the op has side effects and so must stay in order with others that
+/// do. An op of unknown effects counts as pure unless it has memref operands or
+/// results.
 static bool hasEffects(Operation *op) {
   if (auto effects = getEffectsRecursively(op))
     return !effects->empty();
@@ -141,7 +157,8 @@ static bool hasEffects(Operation *op) {
 // TaggedBlock
 //===----------------------------------------------------------------------===//
 
-/// Calls `use` with each op of `ops` whose values `op` or its regions read.
+/// Calls `use` with the number of each op of `block` whose results `op` or its
+/// regions read.
 static void
 forEachProducer(Operation *op, Block *block,
                 const llvm::DenseMap<Operation *, unsigned> &numbers,
@@ -149,8 +166,11 @@ forEachProducer(Operation *op, Block *block,
   auto visit = [&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (Operation *producer = operand.getDefiningOp();
-          producer && producer->getBlock() == block)
+          producer && producer->getBlock() == block) {
+        assert(numbers.contains(producer) &&
+               "each op of the block has a number");
         use(numbers.lookup(producer));
+      }
   };
   if (op->getNumRegions() == 0)
     visit(op);
@@ -171,7 +191,7 @@ void TaggedBlock::readDataflow(const ModuleTree &tree) {
   for (auto [number, op] : llvm::enumerate(ops))
     numbers[op] = number;
 
-  graph = Dataflow(ops.size());
+  graph = DataflowGraph(ops.size());
   std::optional<unsigned> lastEffect;
   for (auto [number, op] : llvm::enumerate(ops)) {
     unsigned to = number;
@@ -199,13 +219,14 @@ void TaggedBlock::readDataflow(const ModuleTree &tree) {
 LogicalResult TaggedBlock::readTags(PathAttrs &paths) {
   Operation *untagged = nullptr, *tagged = nullptr;
   size_t numUntagged = 0;
+  assert(calls.empty() && "tags are read once");
   calls.reserve(ops.size());
   for (Operation *op : ops) {
     std::optional<ModuleCall> call = readModuleCall(op, paths);
     calls.push_back(call.value_or(ModuleCall()));
     if (call && !tagged)
       tagged = op;
-    // A constant needs no tag: it goes where its users are.
+    // A constant needs no tag, as it goes where its users are.
     if (!call && !isConstant(op) && !numUntagged++)
       untagged = op;
   }

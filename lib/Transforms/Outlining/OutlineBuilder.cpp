@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rebuilds a block from its parts, innermost first: moves ops into new bodies,
+// shares equal ones, and records how calls differ.
 
 #include "OutlineBuilder.h"
 #include "BodyEquivalence.h"
@@ -8,12 +11,17 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <cassert>
+
+#define DEBUG_TYPE "htp-outline"
 
 using namespace mlir;
 
 namespace htp {
 
-/// Whether `block` is `body` or lies in it.
+/// Whether `block` is `body` or nested in it.
 static bool isInside(Block *block, Block *body) {
   while (block && block != body) {
     Operation *parent = block->getParentOp();
@@ -22,8 +30,8 @@ static bool isInside(Block *block, Block *body) {
   return block == body;
 }
 
-/// Replaces operands of ops in `body`. Goes over the body, not over the values'
-/// uses: a mask may be used in each of ten thousand layers.
+/// Replaces operands of ops in `body`. Walks the body rather than the values'
+/// uses, as a mask may have uses in each of ten thousand layers.
 static void replaceInside(Block *body,
                           const llvm::DenseMap<Value, Value> &replacements) {
   if (replacements.empty())
@@ -48,8 +56,8 @@ OutlineBuilder::OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
     : module(module), tree(tree), paths(paths), form(form), share(share),
       builder(module.getContext()), symbols(module) {}
 
-/// All parts but the root, inner ones before those around them, and otherwise
-/// in order: the first call of a function is then the one whose body it has.
+/// All parts except the root, nested parts before enclosing ones and otherwise
+/// in order, so that a function gets the body of its first call.
 static std::vector<unsigned> innermostFirst(ArrayRef<Part> parts) {
   std::vector<unsigned> order;
   SmallVector<std::pair<unsigned, size_t>> stack{{0, 0}};
@@ -71,6 +79,12 @@ static std::vector<unsigned> innermostFirst(ArrayRef<Part> parts) {
 LogicalResult OutlineBuilder::build(const TaggedBlock &block,
                                     ArrayRef<Part> parts,
                                     ArrayRef<ModuleCall> groupCalls) {
+  assert(!parts.empty() && "part 0 is the whole block");
+  assert(llvm::all_of(parts,
+                      [&](const Part &part) {
+                        return part.group < groupCalls.size();
+                      }) &&
+         "each group is a module call");
   tagged = &block;
   calls = groupCalls;
   callOfPart.assign(parts.size(), nullptr);
@@ -95,8 +109,9 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
   return success();
 }
 
-/// Nodes of a file that was not in topological order remember their places in
-/// it. In functions these mean nothing, so the flat block's are kept together.
+/// Records the file positions of nodes (if the file was not in topological
+/// order) on the function around the flat block, as they are meaningless in
+/// outlined functions.
 void OutlineBuilder::recordPositions() {
   SmallVector<int64_t> positions;
   bool complete = true;
@@ -112,7 +127,7 @@ void OutlineBuilder::recordPositions() {
         kPositionsAttr, encodeOrder(module.getContext(), positions));
 }
 
-/// Puts what is left in the block into the order of the root part.
+/// Sorts the ops that stay in the block into the order of the root part.
 void OutlineBuilder::restoreOrder(const Part &root) {
   Operation *terminator = tagged->block->getTerminator();
   SmallVector<int64_t> left;
@@ -137,6 +152,8 @@ void OutlineBuilder::restoreOrder(const Part &root) {
 /// Moves the ops and calls of `part` into `body`.
 void OutlineBuilder::fill(Block *body, const Part &part) {
   for (Part::Item item : part.items) {
+    assert((!item.isPart || callOfPart[item.index]) &&
+           "nested parts are built before those around them");
     if (item.isPart)
       body->push_back(callOfPart[item.index]);
     else
@@ -167,7 +184,7 @@ OutlineBuilder::Border OutlineBuilder::findBorder(Block *body) {
   return border;
 }
 
-/// Activations in the order of use, then parameters in the order of the tree,
+/// Sorts inputs: activations in order of use, then parameters in tree order,
 /// then other constants.
 void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs, ModuleId near) {
   using Key = std::tuple<unsigned, ModuleId, size_t, size_t>;
@@ -192,7 +209,8 @@ void OutlineBuilder::sortInputs(SmallVectorImpl<Value> &inputs, ModuleId near) {
     input = entry.second;
 }
 
-/// A value that is not there is no operand: each body gets one of its own.
+/// Gives each body its own placeholders for absent values, rather than passing
+/// them as operands.
 void OutlineBuilder::copyAbsentValues(Block *body,
                                       SmallVectorImpl<Value> &inputs) {
   llvm::DenseMap<Value, Value> copies;
@@ -210,7 +228,7 @@ void OutlineBuilder::copyAbsentValues(Block *body,
   replaceInside(body, copies);
 }
 
-/// The scope and the name of a call, and what inlining needs to know.
+/// Sets scope and name of a call, and the attributes that inlining needs.
 void OutlineBuilder::annotate(Operation *call, const Part &part,
                               ArrayRef<Value> results,
                               OriginalsAttr originals) {
@@ -271,18 +289,20 @@ static bool isOfONNX(Operation &op) {
   return op.getName().getDialectNamespace() == "onnx";
 }
 
-/// Whether the block is an ONNX graph. onnx-mlir ends it with func.return.
+/// Whether the block is an ONNX graph. Its terminator does not tell, as
+/// onnx-mlir uses func.return.
 bool OutlineBuilder::isONNX() const {
   return llvm::any_of(*tagged->block, isOfONNX);
 }
 
-/// Whether a value may be returned whose type says less than the function's:
-/// func.return insists on it.
+/// Whether the terminator may return values of less specific types than the
+/// function's. func.return requires equal types.
 bool OutlineBuilder::hasLooseTypes() const {
   return isOfONNX(tagged->block->back());
 }
 
-/// A model-local function has a domain, and the types of its values.
+/// Adds what a model-local ONNX function needs: a domain, and the types of its
+/// values.
 void OutlineBuilder::describeForONNX(func::FuncOp function, Block *body,
                                      const Border &border) {
   StringRef root = tree[ModuleTree::root()].className;
@@ -301,8 +321,9 @@ void OutlineBuilder::describeForONNX(func::FuncOp function, Block *body,
   function->setAttr("onnx.value_info", builder.getStrArrayAttr(names));
 }
 
-/// What people call an argument: the parameter's path within the module, or the
-/// end of the value's name. --mlir-use-nameloc-as-prefix prints it.
+/// A location that names an argument after the parameter's path within the
+/// module, or after the end of the value's name. --mlir-use-nameloc-as-prefix
+/// prints it.
 Location OutlineBuilder::argumentLoc(Value input, StringRef modulePath) {
   StringRef parameter = parameterPath(input, tree);
   std::string name = ModuleFrame(modulePath).relative(parameter);
@@ -316,23 +337,25 @@ Location OutlineBuilder::argumentLoc(Value input, StringRef modulePath) {
                       input.getLoc());
 }
 
-/// Gives `body` arguments for its inputs, and a terminator for its results.
+/// Adds arguments for the inputs of `body` and a terminator for its results.
 void OutlineBuilder::close(Block *body, const Border &border) {
   llvm::DenseMap<Value, Value> arguments;
   for (Value input : border.inputs)
     arguments[input] = body->addArgument(input.getType(), input.getLoc());
   replaceInside(body, arguments);
-  // Of the kind that ends the block around it: func.return, onnx.Return, …
+  // The same kind of terminator as in the outer block: func.return,
+  // onnx.Return, …
   OperationState state(builder.getUnknownLoc(),
                        tagged->block->getTerminator()->getName());
   state.addOperands(border.results);
   body->push_back(Operation::create(state));
 }
 
-/// A private function, not in the module yet, with `body` as its body.
+/// Creates a private function, not in the module yet, from `body`.
 func::FuncOp OutlineBuilder::makeFunction(const Part &part,
                                           std::unique_ptr<Block> body,
                                           const Border &border) {
+  assert(body && !body->empty() && "close() adds at least a terminator");
   auto nameAttribute = [&](Value value) {
     StringRef name = getValueName(value);
     NamedAttrList attributes;
@@ -359,8 +382,8 @@ func::FuncOp OutlineBuilder::makeFunction(const Part &part,
   return function;
 }
 
-/// A function with an equal body, or null. `call` then gets its operands in the
-/// order of that function's arguments.
+/// Finds a function with an equal body, or null. If found, the operands of
+/// `call` are permuted to the order of its arguments.
 func::FuncOp OutlineBuilder::findEqual(Block *body, ModuleId of,
                                        llvm::hash_code hash,
                                        func::CallOp call) {
@@ -372,17 +395,22 @@ func::FuncOp OutlineBuilder::findEqual(Block *body, ModuleId of,
       continue;
     auto arguments =
         matchBodies(other.function.front(), *body, hasLooseTypes());
-    if (!arguments)
+    if (!arguments) {
+      LDBG() << "'" << tree[of].path << "' has the hash of '@"
+             << other.function.getSymName() << "', but another body";
       continue;
-    call->setOperands(llvm::map_to_vector(
-        *arguments, [&](unsigned i) { return call.getOperand(i); }));
+    }
+    call->setOperands(llvm::map_to_vector(*arguments, [&](unsigned i) {
+      assert(i < call.getNumOperands() && "arguments and operands match");
+      return call.getOperand(i);
+    }));
     return other.function;
   }
   return {};
 }
 
-/// The name of a module's functions: its class. Where that is unknown, the last
-/// name in its path: `layer` for `encoder.layer.0`.
+/// The base name of a module's functions: its class or, if unknown, the last
+/// component of its path that is not a number (`layer` for `encoder.layer.0`).
 static StringRef baseName(const Module &module) {
   if (!module.className.empty())
     return module.className;
@@ -394,8 +422,8 @@ static StringRef baseName(const Module &module) {
   return "module";
 }
 
-/// The name of a class is what people look for: if something else has it, the
-/// answer is not to choose another.
+/// Fails if a function name is taken. Users look for the class name, so
+/// choosing another would not help.
 LogicalResult OutlineBuilder::checkNames(ArrayRef<Part> parts) {
   if (form == OutlineForm::Region)
     return success();
@@ -424,14 +452,16 @@ std::string OutlineBuilder::freeName(ModuleId of) {
   }
 }
 
-/// In what the ops of `body`, which `shared` stands for from now on, differ
-/// from its own.
+/// Records how the ops of `body` differ from those of `shared`, which replaces
+/// it.
 OriginalsAttr OutlineBuilder::recordOriginals(func::FuncOp shared, Block *body,
                                               const ModuleFrame &frame) {
   SmallVector<NamedAttribute> differences;
   SmallVector<unsigned> ends;
-  for (auto [op, original] :
-       llvm::zip(recordedOps(shared.front()), recordedOps(*body))) {
+  SmallVector<Operation *> ops = recordedOps(shared.front()),
+                           originals = recordedOps(*body);
+  assert(ops.size() == originals.size() && "equal bodies have as many ops");
+  for (auto [op, original] : llvm::zip(ops, originals)) {
     recordDifference(op, original, frame, differences);
     ends.push_back(differences.size());
   }
@@ -452,17 +482,19 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
   replaceOutside(body.get(), border.results, call.getResults());
   close(body.get(), border);
 
-  // Most bodies are like one before: a function is made of a new one only.
+  // Most bodies equal an earlier one; create a function only for a new body.
   ModuleFrame frame(tree[of].path);
   llvm::hash_code hash = hashBody(*body, hasLooseTypes());
   if (func::FuncOp equal = findEqual(body.get(), of, hash, call)) {
     annotate(call, part, border.results,
              recordOriginals(equal, body.get(), frame));
     call.setCallee(equal.getSymName());
+    LDBG() << "'" << tree[of].path << "' shares '@" << equal.getSymName()
+           << "'";
     for (auto [result, type] :
          llvm::zip(call.getResults(), equal.getResultTypes()))
       result.setType(type);
-    numSaved += body->getOperations().size() - 1; // the terminator
+    numSaved += body->getOperations().size() - 1; // without the terminator
     return call.getOperation();
   }
   annotate(call, part, border.results);
@@ -473,6 +505,10 @@ Operation *OutlineBuilder::buildFunction(const Part &part,
   inOrder.push_back(function);
   byHash[hash].push_back({function, of});
   ++numFunctions;
+  LDBG() << "'" << tree[of].path << "' becomes '@" << function.getSymName()
+         << "' with " << function.front().getOperations().size() - 1 << " ops, "
+         << function.getNumArguments() << " arguments and "
+         << function.getNumResults() << " results, body hash " << size_t(hash);
   call.setCallee(function.getSymName());
   makeRelative(function, frame);
   return call.getOperation();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes functions or regions out of the parts of a block: the second half of
-// outlining, after the block was partitioned.
+// Turns the parts of a partitioned block into functions or regions: the second
+// half of outlining.
 
 #ifndef HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H
 #define HTP_LIB_TRANSFORMS_OUTLINING_OUTLINEBUILDER_H
@@ -17,20 +17,20 @@ public:
   OutlineBuilder(mlir::ModuleOp module, const ModuleTree &tree,
                  PathAttrs &paths, OutlineForm form, bool share);
 
-  /// Rebuilds `tagged.block` out of `parts`. `calls` says which call of which
-  /// module each group is. Fails, with nothing changed, where the name of a
-  /// function is taken.
+  /// Rebuilds `tagged.block` from `parts`. `calls` has the module call of each
+  /// group. Fails, without changing anything, if the name of a function is
+  /// taken.
   mlir::LogicalResult build(const TaggedBlock &tagged,
                             llvm::ArrayRef<Part> parts,
                             llvm::ArrayRef<ModuleCall> calls);
 
-  /// The functions made so far; those that call others come after these.
+  /// The functions made so far, callees before callers.
   llvm::ArrayRef<mlir::func::FuncOp> functions() const { return inOrder; }
 
   size_t numFunctions = 0, numCalls = 0, numSaved = 0;
 
 private:
-  /// The values that go into a part and come out of it.
+  /// The values that enter and leave a part.
   struct Border {
     llvm::SmallVector<mlir::Value> inputs, results;
   };
@@ -74,12 +74,13 @@ private:
   mlir::OpBuilder builder;
   mlir::SymbolTable symbols;
 
-  // Of the block that is built.
+  // State of the block being rebuilt.
   const TaggedBlock *tagged = nullptr;
   llvm::ArrayRef<ModuleCall> calls;
   std::vector<mlir::Operation *> callOfPart;
   llvm::DenseMap<mlir::Operation *, int64_t> absentValues;
-  std::vector<int64_t> places; ///< by op, absent values not counted
+  /// By op, placeholders for absent values not counted.
+  std::vector<int64_t> places;
   bool hasNames = false;
 
   // Functions made so far.

@@ -14,7 +14,7 @@
 // FILE: error: cannot write '{{.*}}other.mlir': is a file, expected a folder
 
 //--- domain.mlir
-// DOMAIN: error: 'com.microsoft.FusedMatMul' is no operator of ONNX itself, which is all that IREE imports
+// DOMAIN: error: 'com.microsoft.FusedMatMul' is not an operator of ONNX itself; IREE imports no others
 func.func @main_graph(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %0 = "onnx.Custom"(%x, %x) <{function_name = "FusedMatMul"}> {domain_name = "com.microsoft"} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   onnx.Return %0 : tensor<2x2xf32>
@@ -29,13 +29,13 @@ func.func @main_graph(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 }
 
 //--- strings.mlir
-// STRINGS: error: value 'x' has type 'tensor<2x!onnx.String>', which IREE does not take
+// STRINGS: error: value 'x' has type 'tensor<2x!onnx.String>', which IREE does not support
 func.func @main_graph(%x: tensor<2x!onnx.String> {onnx.name = "x"}) -> tensor<2x!onnx.String> {
   onnx.Return %x : tensor<2x!onnx.String>
 }
 
 //--- other.mlir
-// OTHER: error: 'math.exp' is no ONNX operator, which is all that IREE imports
+// OTHER: error: 'math.exp' is not an ONNX operator; IREE imports no others
 func.func @main_graph(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = math.exp %x : tensor<2xf32>
   onnx.Return %0 : tensor<2xf32>

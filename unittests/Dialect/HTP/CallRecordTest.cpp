@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Relative and absolute paths, differences between ops, and runs of positions.
 
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -125,7 +127,7 @@ TEST_F(CallRecord, ADifferenceGivesBackTheOriginal) {
 
   SmallVector<NamedAttribute> difference;
   recordDifference(*body, *original, frame, difference);
-  // Neither the tag nor the location: they follow from those of the body.
+  // Neither tag nor location, as they follow from those of the body.
   EXPECT_EQ(
       builder.getDictionaryAttr(difference),
       builder.getDictionaryAttr(

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The module tree in the IR: round trips, the analysis, and types of
+// parameters.
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Hierarchy/TreeJSON.h"
@@ -34,7 +37,7 @@ TEST(Hierarchy, ATreeSurvivesTheIR) {
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
   HierarchyOp op = toIR(tree, *module);
   ASSERT_TRUE(succeeded(mlir::verify(*module)));
-  // In the IR parents come first; once more there and back changes nothing.
+  // In the IR parents come first, and a second round trip changes nothing.
   ModuleTree back = fromIR(op);
   EXPECT_EQ(back.size(), tree.size());
   for (const Module &node : tree.all()) {
@@ -80,7 +83,7 @@ TEST(Hierarchy, WhatWasWrittenNeedNotBeReadBack) {
   toIR(*tree, *module);
   assumed.assume(tree, PathAttrs(*tree, &context));
   EXPECT_EQ(&assumed.tree(), tree.get());
-  // The IR is read when someone asks, not before: it has changed since.
+  // The IR is read on first use, so this sees the changed IR.
   EXPECT_EQ(read.tree().size(), tree->size());
   for (ModuleId id : tree->ids())
     EXPECT_EQ(read.tree()[*read.paths().find(assumed.paths()[id])].path,
@@ -124,7 +127,7 @@ TEST(Hierarchy, JSONErrorsNameThePlace) {
 TEST(Hierarchy, EveryDtypeComesBack) {
   mlir::MLIRContext context;
   context.loadDialect<HTPDialect>();
-  // The last one is none of MLIR's.
+  // The last one has no counterpart in MLIR.
   for (const char *dtype :
        {"float32", "float16", "bfloat16", "float64", "int64", "int32", "int16",
         "int8", "uint8", "bool", "complex64", "float8_e4m3fn", "qint8"}) {

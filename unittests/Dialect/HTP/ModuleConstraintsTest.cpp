@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// PDL patterns with constraints on modules, as a compiler of someone else's
-// applies them.
+// PDL patterns with module constraints, applied as another compiler would.
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ModuleSelection.h"
@@ -31,7 +30,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 )mlir";
 
-// What mlir-pdll makes of `HTPInModuleOfClass(root, attr<"\"Attention\"">)`.
+// What mlir-pdll generates for `HTPInModuleOfClass(root,
+// attr<"\"Attention\"">)`.
 static constexpr char kPattern[] = R"mlir(
 pdl.pattern : benefit(1) {
   %x = operand

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Scopes in locations: attaching, finding, mapping and stripping them.
 
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 #include "HTP/Dialect/HTP/IR/HTP.h"
@@ -56,7 +58,7 @@ TEST_F(ScopeLoc, ATaggerSetsWhatSetTagSets) {
       state.addAttribute("d.mark", builder.getUnitAttr());
     return Operation::create(state);
   };
-  // Five tags are more than it remembers; the marked op has attributes.
+  // More tags than the Tagger caches; the marked op has other attributes.
   Tagger tagger;
   for (const char *path :
        {"a", "a", "b", "c", "a", "d", "e", "f", "a", "f", "", "a"})
@@ -77,7 +79,7 @@ TEST_F(ScopeLoc, AnOpMadeOfSeveralHasSeveral) {
   EXPECT_EQ(findScopes(fused).size(), 2u);
   EXPECT_FALSE(findScope(fused));
   EXPECT_EQ(stripScopes(fused), FusedLoc::get(&context, {named, line}));
-  // Two of the same scope are one.
+  // Equal scopes count once.
   Location same = FusedLoc::get(&context, {a, attachScope(line, {"a", 0})});
   EXPECT_EQ(*findScope(same), (Scope{"a", 0}));
 }
@@ -95,7 +97,7 @@ TEST_F(ScopeLoc, MappingKeepsAllButThePath) {
     EXPECT_EQ(mapScopes(attachScope(original, {"a.b", 1}, line), shorten),
               attachScope(original, {"b", 1}, line));
   }
-  // Wherever they are.
+  // However they are nested.
   auto nested = [&](StringRef first, StringRef second) -> Location {
     Location fused = FusedLoc::get(
         &context, {attachScope(named, {first}), attachScope(line, {second})});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of operators that is made while HTP is built, against the library's
+// Compares the table of operators generated at build time with the library's
 // own registry.
 
 #include "HTP/Dialect/ONNX/IR/Schema.h"

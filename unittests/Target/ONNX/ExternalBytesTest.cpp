@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Access to external data through TensorBytesInterface.
 
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
@@ -15,7 +17,7 @@ using namespace mlir;
 
 namespace {
 
-/// A pass that knows nothing of ONNX asks for the bytes of an attribute.
+/// A pass that does not know ONNX asks for the bytes of an attribute.
 TEST(ExternalBytesTest, PassesGetTheBytes) {
   SmallString<128> folder;
   ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("htp-bytes", folder));
@@ -37,7 +39,7 @@ TEST(ExternalBytesTest, PassesGetTheBytes) {
             {entry("location", location), entry("offset", "3")}));
   };
   SmallVector<char> storage;
-  // Nobody has said yet where the model is.
+  // The model's folder is not known yet.
   EXPECT_FALSE(htp::getTensorBytes(external("w.bin"), storage));
   htp::onnx::setExternalData(context,
                              std::make_shared<htp::ExternalData>(folder));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// ModelFile and ModelWriter: spans of raw data survive a round trip.
 
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Target/ONNX/ModelWriter.h"
@@ -40,7 +42,7 @@ std::string pattern(size_t size, char seed) {
   return bytes;
 }
 
-/// Tensors in every place that can hold one, small and large, with fields after
+/// Tensors in every possible place, small and large, with fields after
 /// `raw_data` that an incorrect splice would move.
 ::onnx::ModelProto makeModel() {
   ::onnx::ModelProto model;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The wire format: malformed fields, nesting limits and diagnoses.
 
 #include "HTP/Target/ONNX/Wire.h"
 #include "HTP/Target/ONNX/ModelFile.h"
@@ -97,7 +99,7 @@ TEST(WireTest, EveryTruncationIsAnError) {
 }
 
 TEST(WireTest, DeepNestingIsRefused) {
-  // Built by hand: protobuf's own serializer would recurse as deep.
+  // Built by hand, as protobuf's own serializer would recurse as deeply.
   auto wrap = [](unsigned number, const std::string &payload) {
     std::string bytes(1, static_cast<char>(number << 3 | wire::Length));
     size_t size = payload.size();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which function bodies are equal, and how their arguments correspond.
 
 #include "Outlining/BodyEquivalence.h"
 
@@ -23,8 +25,8 @@ protected:
     context.allowUnregisteredDialects();
   }
 
-  /// Matches the bodies of two functions of two tensors. Bodies that match must
-  /// have one hash: equal ones are looked for among those of the same hash.
+  /// Matches the bodies of two functions of two tensors. Matching bodies must
+  /// have equal hashes, as they are only compared then.
   Arguments match(StringRef a, StringRef b, bool looseTypes = false) {
     OwningOpRef<mlir::ModuleOp> left = parse(a), right = parse(b);
     if (!left || !right) {
@@ -43,7 +45,7 @@ protected:
     return match(a, b, looseTypes).has_value();
   }
 
-  /// One line of a body, and the value that it gives back.
+  /// A body with one line that returns its value.
   static std::string body(StringRef line) {
     return (line + "\n return %r : tensor<2xf32>").str();
   }
@@ -99,7 +101,7 @@ TEST_F(BodyEquivalence, ADifferentWireDiffers) {
     %0 = "d.mul"(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     %1 = "d.sub"(%0, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     return %1 : tensor<2xf32>)mlir"));
-  // Another value leaves.
+  // A different value is returned.
   EXPECT_FALSE(equal(kTwoOps, R"mlir(
     %0 = "d.mul"(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     %1 = "d.sub"(%0, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
@@ -159,10 +161,10 @@ TEST_F(BodyEquivalence, OneTypeDiffers) {
   };
   EXPECT_FALSE(equal(through("tensor<4xf32>"), through("tensor<4xi64>")));
   EXPECT_FALSE(equal(through("tensor<4xf32>"), through("tensor<?xf32>")));
-  // What shape inference found out in one of them says nothing.
+  // More precise shapes in one of them do not matter.
   EXPECT_TRUE(equal(through("tensor<4xf32>"), through("tensor<?xf32>"), true));
   EXPECT_TRUE(equal(through("tensor<4xf32>"), through("tensor<*xf32>"), true));
-  // But shapes that contradict each other do, and element types.
+  // Contradictory shapes and different element types do.
   EXPECT_FALSE(equal(through("tensor<4xf32>"), through("tensor<8xf32>"), true));
   EXPECT_FALSE(equal(through("tensor<4xf32>"), through("tensor<?xi64>"), true));
 }
@@ -178,13 +180,13 @@ TEST_F(BodyEquivalence, NestedRegionsAreCompared) {
   std::string neg = branch(R"("d.neg"(%x) : (tensor<2xf32>))");
   EXPECT_TRUE(equal(neg, neg));
   EXPECT_FALSE(equal(neg, branch(R"("d.abs"(%x) : (tensor<2xf32>))")));
-  // Another value from outside, the block's own argument, another attribute.
+  // A different outer value, the block's own argument, a different attribute.
   EXPECT_FALSE(equal(neg, branch(R"("d.neg"(%y) : (tensor<2xf32>))")));
   EXPECT_FALSE(equal(neg, branch(R"("d.neg"(%i) : (tensor<2xf32>))")));
   EXPECT_FALSE(equal(neg, branch(R"("d.neg"(%x) {a} : (tensor<2xf32>))")));
   EXPECT_FALSE(
       equal(neg, branch(R"("d.neg"(%x) : (tensor<2xf32>))", "tensor<3xf32>")));
-  // What a block is given has the type that its op says, known well or not.
+  // Types of block arguments must be equal, even with loose types.
   EXPECT_FALSE(equal(
       neg, branch(R"("d.neg"(%x) : (tensor<2xf32>))", "tensor<?xf32>"), true));
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Call numbers of nested modules, and reading tags and dataflow of a block.
 
 #include "Outlining/ModuleCalls.h"
 
@@ -55,7 +57,7 @@ protected:
     auto function = *module->getOps<func::FuncOp>().begin();
     return TaggedBlock::read(function.front(), tree);
   }
-  /// What `read` complains about.
+  /// The error of `read`.
   std::string errorOf(StringRef lines, const ModuleTree &tree) {
     std::string error;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -73,7 +75,7 @@ protected:
 } // namespace
 
 TEST(CallNumbers, TheCallsOfAModuleBelongToThoseAboveIt) {
-  // A layer that runs twice, and calls its activation twice.
+  // A layer that runs twice and each time calls its activation twice.
   ModuleTree tree = makeTree({{"layer", 2}, {"layer.act", 4}});
   ModuleId layer = at(tree, "layer"), act = at(tree, "layer.act");
   CallNumbers numbers(tree, {});
@@ -86,7 +88,7 @@ TEST(CallNumbers, TheCallsOfAModuleBelongToThoseAboveIt) {
 }
 
 TEST(CallNumbers, OpsKnowOfMoreCallsThanATreeThatWasNotTraced) {
-  // The container between them has no ops that could say how often it ran.
+  // The container between them has no ops that would tell how often it ran.
   ModuleTree tree =
       makeTree({{"layer"}, {"layer.container"}, {"layer.container.act"}});
   ModuleId layer = at(tree, "layer"), container = at(tree, "layer.container"),
@@ -95,7 +97,7 @@ TEST(CallNumbers, OpsKnowOfMoreCallsThanATreeThatWasNotTraced) {
   EXPECT_EQ(numbers.callOf(container, {act, 0}), 0);
   EXPECT_EQ(numbers.callOf(container, {act, 1}), 1);
   EXPECT_EQ(numbers.callOf(layer, {container, 1}), 1);
-  // Ops that speak of one call only leave it at one.
+  // If tags show only one call, it stays at one.
   CallNumbers once(tree, {{layer, 0}, {act, 1}});
   EXPECT_EQ(once.callOf(container, {act, 1}), 0);
 }
@@ -136,7 +138,7 @@ TEST_F(TaggedBlocks, ATagBelowTheTreeIsOfTheNearestModule) {
 
 TEST_F(TaggedBlocks, WithoutATagTheLocationCounts) {
   ModuleTree tree = makeTree({{"a"}, {"a.b"}, {"a.c"}});
-  // The second was fused out of ops of two modules.
+  // The second was fused from ops of two modules.
   FailureOr<TaggedBlock> block = read(R"mlir(
     %0 = "d.p"(%x) : (i32) -> i32
       loc(fused<{htp.call = 1 : i64, htp.scope = "a.b"}>["p"])

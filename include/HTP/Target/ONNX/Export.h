@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// MLIR → ONNX.
+// Exports a module of the ONNX dialect as an ONNX model.
 
 #ifndef HTP_TARGET_ONNX_EXPORT_H
 #define HTP_TARGET_ONNX_EXPORT_H
@@ -13,13 +13,13 @@
 namespace htp {
 
 struct ExportOptions {
-  /// Asked for the metadata of nodes and initializers; may be null.
+  /// Supplies metadata that is not in the IR; may be null.
   MetadataSource *metadata = nullptr;
 };
 
 /// Writes the module into `model`. Attributes of other dialects (`htp.*`) are
-/// left out. Bytes of resources are handed to `writer` and must stay alive,
-/// with the module, until the model is written.
+/// left out. `writer` refers to the bytes of resources, so the module must stay
+/// alive until the model is written.
 mlir::LogicalResult exportModel(mlir::ModuleOp module,
                                 ::onnx::ModelProto &model, ModelWriter &writer,
                                 const ExportOptions &options);

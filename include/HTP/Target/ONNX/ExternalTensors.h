@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The tensors of a ModelProto whose data is in other files.
+// Finds, checks and inlines the tensors of a ModelProto whose data is in other
+// files.
 
 #ifndef HTP_TARGET_ONNX_EXTERNALTENSORS_H
 #define HTP_TARGET_ONNX_EXTERNALTENSORS_H
@@ -22,8 +23,8 @@ llvm::Error forEachExternalTensor(
     ::onnx::ModelProto &model,
     llvm::function_ref<llvm::Error(::onnx::TensorProto &)> visit);
 
-/// Checks that all external data is where the model says and as long as the
-/// tensors need, without reading it. The error names the tensor.
+/// Checks that all external data exists and has the size that the tensors need,
+/// without reading it. The error names the tensor.
 llvm::Error checkExternalData(::onnx::ModelProto &model, ExternalData &data);
 
 /// The data files that the model refers to.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ONNX → MLIR.
+// Imports an ONNX model as a module of the ONNX dialect.
 
 #ifndef HTP_TARGET_ONNX_IMPORT_H
 #define HTP_TARGET_ONNX_IMPORT_H
@@ -14,16 +14,16 @@
 namespace htp {
 
 struct ImportOptions {
-  /// Run ONNX shape inference for values that the model gives no type. A model
-  /// on which it fails is imported all the same, with a remark.
+  /// Run ONNX shape inference for values without a type. If that fails the
+  /// model is still imported, with a remark.
   bool inferShapes = true;
-  /// Shown all metadata; may be null.
+  /// Receives all metadata first; may be null.
   MetadataSink *metadata = nullptr;
 };
 
-/// The model as a module of the ONNX dialect, from which `exportModel` makes an
-/// equal one. Null, with errors that name the file and the node or tensor, for
-/// a model that is wrong. The module's resources keep `file` alive.
+/// Imports the model without loss: `exportModel` turns the module back into an
+/// equal model. Returns null for an invalid model, after errors that name the
+/// file and the node or tensor. The module's resources keep `file` alive.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(std::shared_ptr<ModelFile> file,
                                               mlir::MLIRContext *context,
                                               const ImportOptions &options);

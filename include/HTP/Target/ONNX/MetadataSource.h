@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where the exporter asks for metadata that is not in the IR as such.
+// Supplies the exporter with metadata that is not in the IR as such.
 
 #ifndef HTP_TARGET_ONNX_METADATASOURCE_H
 #define HTP_TARGET_ONNX_METADATASOURCE_H
@@ -10,9 +10,9 @@
 
 namespace htp {
 
-/// Knows metadata by other means than the attribute `onnx.metadata_props`. A
-/// model has many entries for each node, most of them unlike all others: as
-/// attributes they would cost more than all the rest of the export.
+/// Computes metadata on the fly, in addition to the attribute
+/// `onnx.metadata_props`. There are many entries per node, most of them unique:
+/// as attributes they would cost more than the rest of the export.
 class MetadataSource {
 public:
   using AddFn =
@@ -20,16 +20,16 @@ public:
 
   virtual ~MetadataSource() = default;
 
-  /// Adds the entries that a node, an initializer, a graph (its function), a
-  /// model-local function or the model (its module) has in the file beside
-  /// those of its attribute, which come first.
+  /// Adds the entries that a node, an initializer, a graph (given by its
+  /// function), a model-local function or the model (given by its module) gets
+  /// in the file after those of its attribute.
   virtual void addMetadata(mlir::Operation *op, AddFn add) = 0;
 
   /// The same for an input of the graph.
   virtual void addMetadata(mlir::BlockArgument input, AddFn add) = 0;
 
-  /// Whether entries under this key are this source's alone: what an attribute
-  /// says under it is out of date.
+  /// Whether this source alone writes `key`: entries for it in an attribute are
+  /// outdated and dropped.
   virtual bool owns(llvm::StringRef key) const = 0;
 
   /// The oldest ir_version that can hold this metadata.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writes a ModelProto whose large tensors are not in the message: their bytes
-// are given as spans of memory (most often of a mapped file) and are spliced in
-// while the file is written.
+// Writes a ModelProto without copying its large tensors: their bytes are given
+// as spans of memory (usually of a mapped file) and are spliced in while the
+// file is written.
 
 #ifndef HTP_TARGET_ONNX_MODELWRITER_H
 #define HTP_TARGET_ONNX_MODELWRITER_H

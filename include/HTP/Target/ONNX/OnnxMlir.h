@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The strict form: what onnx-mlir's dialect accepts.
+// Converts a module to the strict form that onnx-mlir's dialect accepts.
 //
-// HTP's dialect says more than onnx-mlir's and spells the rest the same way.
-// This takes the rest away, and says it as onnx-mlir does where the two differ:
+// HTP's ONNX dialect is a superset of onnx-mlir's in most respects. The
+// conversion removes what onnx-mlir does not have and respells what it spells
+// differently:
 //
-// - attributes of nodes are those of the schema and `onnx_node_name`; of
-// arguments
-//   and results `onnx.name` and `onnx.dim_params`; a module and a function have
-//   none of ONNX's, and of others' those that are strings;
-// - optional inputs and outputs that are missing at the end are there, as
+// - nodes keep the attributes of the schema and `onnx_node_name`; arguments and
+//   results keep `onnx.name` and `onnx.dim_params`; modules and functions keep
+//   only string attributes of other dialects;
+// - missing optional inputs and outputs at the end are made explicit, as
 //   onnx.NoValue and as results of type `none`;
-// - an operator of which onnx-mlir has several versions has the one for the
-// model's
-//   opset in its name (onnx.SoftmaxV11);
-// - what onnx-mlir does not have (other domains, newer operators, older forms
-// of an
-//   operator, element types that it does not take there) is onnx.Custom;
-// - constants are `onnx.Constant dense<…>` and nothing else; external data is
-// read.
+// - an operator of which onnx-mlir has several versions gets the version of the
+//   model's opset in its name (onnx.SoftmaxV11);
+// - what onnx-mlir does not support (other domains, newer operators, older
+//   forms of an operator, some element types) becomes onnx.Custom;
+// - constants become plain `onnx.Constant dense<…>`, with external data read
+//   in.
 //
-// Locations stay: they are what onnx-mlir's passes keep.
+// Locations stay, as onnx-mlir's passes preserve them.
 
 #ifndef HTP_TARGET_ONNX_ONNXMLIR_H
 #define HTP_TARGET_ONNX_ONNXMLIR_H
@@ -32,7 +30,7 @@
 
 namespace htp {
 
-/// The bytes of external data; they live until the module is written.
+/// Reads external data. The bytes must stay valid until the module is written.
 using ReadExternal = llvm::function_ref<llvm::Expected<llvm::ArrayRef<char>>(
     onnx::ExternalAttr)>;
 

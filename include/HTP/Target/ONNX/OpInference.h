@@ -9,9 +9,9 @@
 
 namespace htp {
 
-/// The types of the results of `op` as far as ONNX can tell from those of its
-/// operands, and from the contents of some of them (null: not known; small
-/// integer or bool elements). Null where it cannot.
+/// The result types of `op` that ONNX infers from the types of its operands and
+/// from the values in `known` (one entry per operand; null if unknown; small
+/// tensors of integers or bools). A type is null if it cannot be inferred.
 llvm::SmallVector<mlir::Type>
 inferTypes(mlir::Operation *op, llvm::ArrayRef<mlir::DenseElementsAttr> known);
 

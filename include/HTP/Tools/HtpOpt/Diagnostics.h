@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What htp-opt says to people.
+// How htp-opt prints diagnostics.
 
 #ifndef HTP_TOOLS_HTPOPT_DIAGNOSTICS_H
 #define HTP_TOOLS_HTPOPT_DIAGNOSTICS_H
@@ -12,8 +12,8 @@
 
 namespace htp {
 
-/// Prints diagnostics about a model that has no text to point at, one line
-/// each: `model.onnx: error: at "/fc/MatMul": …`.
+/// Prints diagnostics about a binary model, which has no source text to show,
+/// one line each: `model.onnx: error: at "/fc/MatMul": …`.
 class ModelDiagnosticHandler : public mlir::ScopedDiagnosticHandler {
 public:
   ModelDiagnosticHandler(mlir::MLIRContext *context, llvm::StringRef path);
@@ -23,15 +23,16 @@ private:
   std::string path;
 };
 
-/// Drops what `--mlir-diagnostic-verbosity-level` and `--mlir-disable-
-/// diagnostic-notes` do not want to see; the rest goes to the next handler.
+/// Drops diagnostics that --mlir-diagnostic-verbosity-level and
+/// --mlir-disable-diagnostic-notes hide, and passes the rest to the next
+/// handler.
 class DiagnosticFilter : public mlir::ScopedDiagnosticHandler {
 public:
   DiagnosticFilter(mlir::MLIRContext *context,
                    const mlir::MlirOptMainConfig &config);
 };
 
-/// Prints `error: <message>` for errors that no MLIR context knows about.
+/// Prints `error: <message>`, for errors outside of any MLIR context.
 void reportError(const llvm::Twine &message);
 
 } // namespace htp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The forms of a model that htp-opt reads and writes.
+// The file formats of models that htp-opt reads and writes.
 
 #ifndef HTP_TOOLS_HTPOPT_FORMAT_H
 #define HTP_TOOLS_HTPOPT_FORMAT_H
@@ -18,12 +18,12 @@ enum class Format {
   IREE,     // a folder of files for IREE; output only
 };
 
-/// Tells a file's form from its content alone: bytecode by its magic number,
-/// text by being UTF-8 without control characters. A protobuf message cannot
-/// pass for text: its tags and lengths are control characters.
+/// Detects the format of a file from its content alone: bytecode by its magic
+/// number, text by being UTF-8 without control characters. A protobuf message
+/// cannot pass for text: its tags and lengths are control characters.
 Format formatOfContent(llvm::MemoryBufferRef content);
 
-/// The form that a file name asks for; text where the ending says nothing.
+/// The format that a file name's extension implies; text if none.
 Format formatOfName(llvm::StringRef path);
 
 } // namespace htp

@@ -3,8 +3,8 @@
 // htp-opt as a library: MLIR's optimizer driver that also reads and writes
 // ONNX.
 //
-// A program registers dialects, passes and what else it wants to offer, then
-// calls `optMain`. Adding an output format is one call:
+// A program registers dialects, passes and whatever else it offers, then calls
+// `optMain`. Adding an output format is one call:
 //
 //   registerSideOutput({"dag-json", "the DAG of every module", writeDagJSON});
 
@@ -23,17 +23,17 @@
 
 namespace htp {
 
-/// A file that htp-opt can write beside its main output: `--<flag>=FILE`, or
-/// `--<flag>` alone for standard output.
+/// A file that htp-opt can write in addition to its main output:
+/// `--<flag>=FILE`, or `--<flag>` alone for standard output.
 struct SideOutput {
   llvm::StringLiteral flag;
   llvm::StringLiteral help;
-  /// Called after the passes ran; must not change what the module says. Emits
+  /// Called after the passes ran; must not change the module's contents. Emits
   /// its own diagnostics.
   std::function<llvm::LogicalResult(mlir::ModuleOp, llvm::raw_ostream &)>
       writer = nullptr;
-  /// Called instead where it is set, with the name of the model's file: of that
-  /// which is written, else of that which was read.
+  /// If set, called instead, with the name of the model's file: the output file
+  /// or, if there is none, the input file.
   std::function<llvm::LogicalResult(mlir::ModuleOp, llvm::StringRef file,
                                     llvm::raw_ostream &)>
       namedWriter = nullptr;
@@ -42,15 +42,15 @@ struct SideOutput {
 /// All of these are called before `optMain`.
 void registerSideOutput(SideOutput output);
 
-/// Registers what happens to a module after the passes, before anything is
-/// written. Steps run in the order of registration.
+/// Registers a step that runs after the passes and before anything is written.
+/// Steps run in the order of registration.
 void registerFinalStep(std::function<llvm::LogicalResult(mlir::ModuleOp)> step);
 
 /// The category of HTP's own options, which `--help` lists first.
 llvm::cl::OptionCategory &optionCategory();
 
-/// Reads a model of any format that htp-opt reads, for passes that need a
-/// second one. Null, with errors, where it cannot.
+/// Reads a second model, for passes that need one, in any format that htp-opt
+/// reads. Returns null after reporting errors.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(llvm::StringRef path,
                                             mlir::MLIRContext *context);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All of HTP for a program that is run by `optMain`.
+// Registers all of HTP, for programs based on `optMain`.
 
 #ifndef HTP_TOOLS_HTPOPT_INITALL_H
 #define HTP_TOOLS_HTPOPT_INITALL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The files that one run writes: all of them or none.
+// Writes the output files of one run atomically: all of them or none.
 
 #ifndef HTP_TOOLS_HTPOPT_OUTPUTFILES_H
 #define HTP_TOOLS_HTPOPT_OUTPUTFILES_H
@@ -17,17 +17,17 @@
 
 namespace htp {
 
-/// One file to be. Until it is committed its bytes are in a temporary file in
-/// the same folder, so that a reader sees the old file or the new one and never
-/// a part. Standard output and devices are written directly.
+/// One output file. Until it is committed, its bytes are in a temporary file in
+/// the same folder, so that other programs see the old file or the new one, but
+/// never a partial one. Standard output and devices are written directly.
 class OutputFile {
 public:
   ~OutputFile();
   llvm::raw_fd_ostream &os() { return *stream; }
-  /// For writers that go around the stream; nothing may be pending in it.
+  /// For writers that bypass the stream, which must have no buffered output.
   int descriptor();
   llvm::StringRef path() const { return target; }
-  /// Whether it is a file that other files can lie beside.
+  /// Whether it is a file in a folder, unlike standard output or a device.
   bool isInFolder() const { return temporary.has_value(); }
 
 private:
@@ -46,22 +46,23 @@ private:
 
 class OutputFiles {
 public:
-  /// Opens a file for writing ("-" is standard output). Fails where the file
-  /// could not be written in the end, and for a path that is already open.
+  /// Opens a file for writing ("-" is standard output). Fails early if the path
+  /// could not be written on commit, and if it is already open.
   llvm::Expected<OutputFile *> open(llvm::StringRef path);
 
-  /// Adds a file with the contents of another: by the file system's own
-  /// copy-on-write clone where it can, holes stay holes. With `hardLink` a
-  /// second name for the same file, where the file system can. An existing file
-  /// that is the same is left alone; one that differs is an error.
+  /// Adds a copy of another file: a copy-on-write clone if the file system
+  /// supports it, and sparse files stay sparse. With `hardLink`, adds a hard
+  /// link if the file system supports it. An existing file with the same
+  /// contents is left alone; a different one is an error.
   llvm::Error addCopy(llvm::StringRef source, llvm::StringRef target,
                       bool hardLink);
 
-  /// Fails where an output would replace the file at `path`, which is `what`:
-  /// "the trace". However the two paths are spelled.
+  /// Fails if an output would replace the file at `path`, however the two paths
+  /// are spelled. `what` describes that file in the error: "the trace".
   llvm::Error refuse(llvm::StringRef path, const llvm::Twine &what) const;
 
-  /// Gives every file its name. Files that are never committed vanish.
+  /// Renames every temporary file to its final name. Files that are never
+  /// committed are removed.
   llvm::Error commit();
 
 private:
@@ -70,7 +71,7 @@ private:
   bool isTarget(llvm::StringRef path) const;
 
   std::vector<std::unique_ptr<OutputFile>> files;
-  /// What addCopy has added: the sources, by targets.
+  /// Sources of the files that addCopy added, by target.
   llvm::StringMap<std::string> copies;
 };
 

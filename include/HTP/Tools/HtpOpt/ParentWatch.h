@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program that another one runs for itself (Python, with its arguments still
-// to come) must not outlive it.
+// Makes a helper process exit with its parent: Python starts htp-opt ahead of
+// time and sends its arguments later, and it must not outlive Python.
 
 #ifndef HTP_TOOLS_HTPOPT_PARENTWATCH_H
 #define HTP_TOOLS_HTPOPT_PARENTWATCH_H
 
 namespace htp {
 
-/// Ends this process soon after `parent` is no longer its parent; unfinished
-/// files are removed. At once where it is not its parent now.
+/// Ends this process, and removes unfinished files, soon after `parent` ceases
+/// to be its parent; immediately if it is not its parent now.
 void exitWithParent(int parent);
 
 } // namespace htp

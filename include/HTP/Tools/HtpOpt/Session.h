@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One run of htp-opt: read a model, run passes, write what was asked for.
+// One run of htp-opt: read a model, run passes, write the outputs.
 
 #ifndef HTP_TOOLS_HTPOPT_SESSION_H
 #define HTP_TOOLS_HTPOPT_SESSION_H
@@ -28,13 +28,15 @@
 
 namespace htp {
 
-/// What happens to a model's data files when the model goes to another folder.
+/// What happens to external data files if the model is written to another
+/// folder.
 enum class DataPlacement { Link, Copy, Inline };
 
-/// What the command line asks for beyond what MlirOptMainConfig knows.
+/// Command-line options that MlirOptMainConfig does not cover.
 struct SessionOptions {
   std::string input = "-";
-  /// Empty for none; a `%` stands for the name of each module in the module.
+  /// Empty for no output. A `%` stands for the names of the nested modules,
+  /// which are then written to one file each.
   std::string output;
   Format format = Format::Text;
   DataPlacement placement = DataPlacement::Copy;
@@ -84,7 +86,8 @@ private:
   std::shared_ptr<llvm::SourceMgr> sourceMgr;
   std::unique_ptr<llvm::MemoryBuffer> input;
   Format inputFormat = Format::Text;
-  /// An ONNX input, kept to the end: giving it back would take time.
+  /// An ONNX input, kept until the process exits, as freeing it would take
+  /// time.
   std::shared_ptr<ModelFile> modelFile;
   /// The data files beside the input.
   std::shared_ptr<ExternalData> data;
@@ -94,9 +97,9 @@ private:
   OutputFile *mainOutput = nullptr;
   std::vector<OutputFile *> sideOutputs;
   std::optional<mlir::MLIRContext> context;
-  bool threaded = true; ///< as the command line has it
-  /// The model, what is written about it, and the messages that it is written
-  /// as.
+  bool threaded = true; ///< as given on the command line
+  /// The model, the metadata written with it, and the protobuf messages that it
+  /// is converted to.
   mlir::OwningOpRef<mlir::Operation *> op;
   std::unique_ptr<MetadataSource> metadata;
   std::unique_ptr<google::protobuf::Arena> messages;

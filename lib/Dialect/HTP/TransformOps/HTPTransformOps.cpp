@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// transform.htp.match_module and transform.htp.match.in_module: how they select
+// ops, and what they report.
 
 #include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.h"
 #include "HTP/Analysis/CallGraph.h"
@@ -17,12 +20,12 @@ using htp::transform::MatchModuleOp;
 #include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.cpp.inc"
 
 namespace {
-/// Selections of matchers that are asked op by op.
+/// Shares selections between matchers, which are evaluated op by op.
 struct SelectionsData : mlir::transform::TransformDialectData<SelectionsData> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SelectionsData)
   explicit SelectionsData(MLIRContext *context)
       : TransformDialectData(context) {}
-  mutable ModuleSelections selections; ///< a cache; it locks itself
+  mutable ModuleSelections selections; ///< a thread-safe cache
 };
 
 struct HTPExtension : mlir::transform::TransformDialectExtension<HTPExtension> {
@@ -63,8 +66,8 @@ template <typename OpT> static LogicalResult verifyFilter(OpT op) {
 
 LogicalResult MatchModuleOp::verify() { return verifyFilter(*this); }
 
-/// A shared body is matched as a whole or not at all: says so, once for each
-/// function, where that is not what the filter asks for.
+/// Warns, once per function, if a function is shared by modules of which only
+/// some match: it is matched as a whole or not at all.
 static void warnOfSharedBodies(mlir::ModuleOp model,
                                const ModuleSelection &selection) {
   CallGraph calls(model);
@@ -150,6 +153,6 @@ MatchInModuleOp::matchOperation(Operation *current,
     return error;
   }
   if (!(*selection)->contains(current))
-    return emitSilenceableError() << "the op is of another module";
+    return emitSilenceableError() << "the op belongs to another module";
   return DiagnosedSilenceableFailure::success();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Constraints for PDL patterns that are meant for one module.
+// The PDL constraints HTPInModule and HTPInModuleOfClass.
 
 #include "HTP/Dialect/HTP/IR/ModuleSelection.h"
 #include "HTP/Dialect/HTP/TransformOps/HTPTransformOps.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace htp;
 
 namespace {
-/// What the constraints of one set of patterns share.
+/// State shared by the constraints of one set of patterns.
 class Matching {
 public:
   LogicalResult match(Operation *op, const ModuleFilter &filter) {
@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  /// Once: a constraint is asked of every op, and cannot stop the others.
+  /// Warns once per message: a constraint is evaluated for every op.
   LogicalResult warn(Location loc, const std::string &message) {
     std::lock_guard<std::mutex> lock(mutex);
     if (warned.insert(message).second)
@@ -44,7 +44,7 @@ private:
 };
 } // namespace
 
-/// Both constraints take an operation and a string.
+/// Builds either constraint: both take an operation and a string.
 static PDLConstraintFunction
 makeConstraint(std::shared_ptr<Matching> matching,
                ModuleFilter (*filterOf)(StringRef)) {

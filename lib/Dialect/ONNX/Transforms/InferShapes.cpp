@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// --onnx-infer-shapes: the sizes that ONNX's own inference leaves open.
+// --onnx-infer-shapes: infers sizes that ONNX's own inference leaves dynamic.
 //
 //   %y = "onnx.Expand"(%v, %size) : … -> tensor<?x?xf32>
-// becomes, where the elements of %size can be followed,
+// becomes, if the elements of %size can be computed,
 //   %y = "onnx.Expand"(%v, %size) : … -> tensor<1x16xf32>
 //
-// One walk in the order of the graph: the integers that an op makes (Numbers),
-// then the types of its results, from what is known of its operands.
+// A single walk in program order: first the integers that an op computes
+// (Numbers), then its result types, from what is known of its operands.
 
 #include "HTP/Dialect/ONNX/Transforms/Passes.h"
 #include "HTP/Target/ONNX/OpInference.h"
@@ -60,8 +60,8 @@ LogicalResult InferShapes::readDims() {
   return success();
 }
 
-/// The name of an open dimension, out of "0:batch,2:length"; without one, that
-/// of its input and its place.
+/// The name of a dynamic dimension, from "0:batch,2:length"; if it has none,
+/// the name of its input and the axis.
 static std::string getDimName(func::FuncOp function, unsigned argument,
                               int64_t axis) {
   auto params =
@@ -79,7 +79,7 @@ static std::string getDimName(func::FuncOp function, unsigned argument,
          std::to_string(axis);
 }
 
-/// Whether a value goes into a function, whose signature stays as it is.
+/// Whether a value is passed to a function, whose signature must not change.
 static bool isPassedOn(Value value) {
   return llvm::any_of(value.getUsers(),
                       [](Operation *user) { return isa<func::CallOp>(user); });
@@ -134,7 +134,7 @@ void InferShapes::infer(func::FuncOp function) {
                                      body.getTerminator()->getOperandTypes()));
 }
 
-/// Takes over what `type` says beyond the value's own type.
+/// Refines the value's type with the sizes that only `type` knows.
 void InferShapes::refine(Value value, Type type) {
   auto found = dyn_cast_or_null<RankedTensorType>(type);
   if (!found || isPassedOn(value))

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Evaluates the ONNX ops that models compute sizes with, on partly known
+// integers.
 
 #include "Numbers.h"
 
@@ -10,6 +13,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <functional>
 
@@ -32,7 +36,7 @@ static int64_t countOf(ArrayRef<int64_t> shape) {
 std::optional<Numbers> Numbers::read(Attribute value) {
   auto typed = dyn_cast_or_null<TypedAttr>(value);
   auto type = typed ? dyn_cast<ShapedType>(typed.getType()) : ShapedType();
-  if (!type || !type.hasStaticShape() || type.getNumElements() > kMost ||
+  if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements ||
       !type.getElementType().isInteger())
     return std::nullopt;
   Numbers numbers{llvm::to_vector(type.getShape()), {}};
@@ -43,7 +47,7 @@ std::optional<Numbers> Numbers::read(Attribute value) {
                                    : element.getSExtValue());
     return numbers;
   }
-  // Raw data of a file; sizes are int64, flags a byte.
+  // Raw data: sizes are int64, bools take a byte.
   SmallVector<char> storage;
   auto bytes = getTensorBytes(value, storage);
   size_t width = type.getElementType().isInteger(1)
@@ -87,8 +91,8 @@ DenseElementsAttr Numbers::toElements(Type elementType) const {
 // Element by element
 //===----------------------------------------------------------------------===//
 
-/// The shape that tensors of these shapes have together; nothing where they do
-/// not fit or it is too large.
+/// The broadcast of these shapes; nothing if they are incompatible or the
+/// result is too large.
 static std::optional<SmallVector<int64_t>>
 broadcast(ArrayRef<ArrayRef<int64_t>> shapes) {
   SmallVector<int64_t> result;
@@ -102,14 +106,16 @@ broadcast(ArrayRef<ArrayRef<int64_t>> shapes) {
         return std::nullopt;
       all = size == 1 ? all : size;
     }
-  if (countOf(result) > Numbers::kMost)
+  if (countOf(result) > Numbers::kMaxElements)
     return std::nullopt;
   return result;
 }
 
-/// The element of `numbers` that stands at place `index` of `shape`.
+/// The element of `numbers`, broadcast to `shape`, at linear index `index`.
 static Number at(const Numbers &numbers, ArrayRef<int64_t> shape,
                  int64_t index) {
+  assert(shape.size() >= numbers.shape.size() &&
+         "broadcasting only adds dimensions");
   int64_t offset = 0, stride = 1;
   size_t missing = shape.size() - numbers.shape.size();
   for (size_t axis = shape.size(); axis-- > 0;) {
@@ -121,6 +127,7 @@ static Number at(const Numbers &numbers, ArrayRef<int64_t> shape,
     offset += (size == 1 ? 0 : place) * stride;
     stride *= size;
   }
+  assert(offset < int64_t(numbers.values.size()) && "not of this shape");
   return numbers.values[offset];
 }
 
@@ -149,7 +156,8 @@ elementwise(Operands operands,
 using Binary = Number (*)(int64_t, int64_t);
 
 static Binary findBinary(StringRef opType) {
-  // ONNX divides as C does, and takes the sign of the divisor for Mod.
+  // ONNX's Div truncates like C, but the result of Mod has the sign of the
+  // divisor.
   return llvm::StringSwitch<Binary>(opType)
       .Case("Add", [](int64_t a, int64_t b) -> Number { return a + b; })
       .Case("Sub", [](int64_t a, int64_t b) -> Number { return a - b; })
@@ -236,7 +244,7 @@ static std::optional<Numbers> evaluateSize(Operation *op) {
   return Numbers{{}, {type.getNumElements()}};
 }
 
-/// Of a list: elements by their places.
+/// Gather from a 1-D tensor.
 static std::optional<Numbers> evaluateGather(Operation *op, Operands operands) {
   const Numbers *data = operands[0], *indices = operands[1];
   if (!data || !indices || data->shape.size() != 1)
@@ -260,7 +268,7 @@ static std::optional<Numbers> evaluateConcat(Operands operands) {
     result.shape[0] += operand->shape[0];
     llvm::append_range(result.values, operand->values);
   }
-  if (result.shape[0] > Numbers::kMost)
+  if (result.shape[0] > Numbers::kMaxElements)
     return std::nullopt;
   return result;
 }
@@ -272,12 +280,12 @@ static std::optional<int64_t> single(const Numbers *numbers,
   return numbers->values.size() == 1 ? numbers->values[0] : std::nullopt;
 }
 
-/// Of a list, with the bounds as operands (opset 10 and later).
+/// Slice of a 1-D tensor, with the bounds as operands (opset 10 and later).
 static std::optional<Numbers> evaluateSlice(Operation *op, Operands operands) {
   if (operands.size() < 3 || !operands[0] || !operands[1] || !operands[2] ||
       operands[0]->shape.size() != 1)
     return std::nullopt;
-  // An operand that is there and not known is no default.
+  // The default does not apply to an operand that is present but unknown.
   for (size_t i = 3; i < operands.size(); ++i)
     if (!operands[i] && !isa<NoneType>(op->getOperand(i).getType()))
       return std::nullopt;
@@ -306,7 +314,7 @@ static std::optional<Numbers> evaluateRange(Operands operands) {
     return std::nullopt;
   Numbers result{{0}, {}};
   for (int64_t i = *start; *step > 0 ? i < *limit : i > *limit; i += *step) {
-    if (result.shape[0] == Numbers::kMost)
+    if (result.shape[0] == Numbers::kMaxElements)
       return std::nullopt;
     result.values.push_back(i);
     ++result.shape[0];
@@ -314,7 +322,7 @@ static std::optional<Numbers> evaluateRange(Operands operands) {
   return result;
 }
 
-/// The same elements in the shape that the result is known to have.
+/// The same elements, in the static shape of the result.
 static std::optional<Numbers> reshaped(Operation *op, const Numbers *data) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!data || !type || !type.hasStaticShape() ||
@@ -341,7 +349,7 @@ static std::optional<Numbers> fill(const Numbers *shape, Number value) {
   for (Number size : shape->values)
     result.shape.push_back(*size);
   if (llvm::any_of(result.shape, [](int64_t size) { return size < 0; }) ||
-      countOf(result.shape) > Numbers::kMost)
+      countOf(result.shape) > Numbers::kMaxElements)
     return std::nullopt;
   result.values.assign(countOf(result.shape), value);
   return result;

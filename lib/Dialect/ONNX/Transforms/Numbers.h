@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Integers that a model computes sizes with, and what the usual ops make of
-// them. Some elements may be unknown: the length of a dynamic dimension among
-// fixed ones.
+// Constant folding for the integer tensors that models compute sizes with. Some
+// elements may be unknown, such as a dynamic dimension among static ones.
 
 #ifndef HTP_LIB_DIALECT_ONNX_TRANSFORMS_NUMBERS_H
 #define HTP_LIB_DIALECT_ONNX_TRANSFORMS_NUMBERS_H
@@ -20,24 +19,25 @@ struct Numbers {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<Number> values;
 
-  /// More than this is no computation of sizes.
-  static constexpr int64_t kMost = 4096;
+  /// Larger tensors are not size computations.
+  static constexpr int64_t kMaxElements = 4096;
 
-  /// What a constant holds; nothing where it holds no integers or too many.
+  /// The contents of a constant; nothing if they are not integers or too many.
   static std::optional<Numbers> read(mlir::Attribute value);
 
   bool isComplete() const;
-  /// As elements of `elementType`; null where an element is unknown.
+  /// As an attribute with elements of `elementType`; null if any element is
+  /// unknown.
   mlir::DenseElementsAttr toElements(mlir::Type elementType) const;
 };
 
-/// What `op` makes of its operands (null: not known). Nothing for an op that is
-/// none of those that compute sizes, or where too little is known.
+/// The result of `op` for these operands (null: unknown). Nothing if the op is
+/// not one of those that compute sizes, or if too little is known.
 std::optional<Numbers> evaluate(mlir::Operation *op,
                                 llvm::ArrayRef<const Numbers *> operands);
 
-/// The shape that Reshape, Expand or ConstantOfShape gives its result where
-/// the numbers that it goes by are known in part; nothing for other ops.
+/// The result shape of Reshape, Expand or ConstantOfShape if its shape operand
+/// is partly known; nothing for other ops.
 std::optional<llvm::SmallVector<int64_t>>
 shapeFrom(mlir::Operation *op, llvm::ArrayRef<const Numbers *> operands);
 

@@ -30,8 +30,9 @@
 
 namespace htp {
 
-/// Parameters of a module as an array of #htp.parameter, and back: fails, with
-/// an error where one can be made, where the attribute is none.
+/// Parameters of a module as an array of #htp.parameter, and back. The way back
+/// fails if the attribute is not such an array, with an error if `emitError` is
+/// given.
 mlir::Attribute parametersToAttribute(mlir::MLIRContext *context,
                                       llvm::ArrayRef<Parameter> parameters);
 mlir::LogicalResult parametersFromAttribute(
@@ -50,29 +51,32 @@ namespace htp {
 inline constexpr llvm::StringLiteral kTagAttr = "htp.tag";
 inline constexpr llvm::StringLiteral kParameterAttr = "htp.parameter";
 inline constexpr llvm::StringLiteral kUsersAttr = "htp.users";
-/// Of an `htp.hierarchy`: written tags name the classes of torch.nn too.
+/// On an `htp.hierarchy`: tags written to files include torch.nn classes.
 inline constexpr llvm::StringLiteral kTorchNNTagsAttr = "htp.torch_nn_tags";
-/// Of an htp.hierarchy: who wrote the trace that it is from (a dictionary), and
-/// how well traces and references fit the model (an array of dictionaries).
+/// On an `htp.hierarchy`: what program wrote the trace that the tree came from
+/// (a dictionary), and how well traces and references fit the model (an array
+/// of dictionaries).
 inline constexpr llvm::StringLiteral kProducerAttr = "htp.producer";
 inline constexpr llvm::StringLiteral kFitAttr = "htp.fit";
-/// From --htp-attach-hierarchy to --htp-align-trace: how many parameters of the
-/// trace are in the model, and how many it has.
+/// A note from --htp-attach-hierarchy to --htp-align-trace: how many parameters
+/// of the trace were found in the model, and how many the trace has.
 inline constexpr llvm::StringLiteral kMatchedAttr = "htp.matched";
 
 /// The tag of an operation, or null.
 inline TagAttr getTag(mlir::Operation *op) {
-  // No operation has it as a property: the dictionary is looked at directly.
+  // No operation has it as a property, so only the discardable attributes need
+  // be searched.
   return llvm::dyn_cast_or_null<TagAttr>(op->getDiscardableAttr(kTagAttr));
 }
 
-/// Sets the tag of an operation, and the same scope in its location, with the
-/// lines of Python code that made it where they are known.
+/// Sets the tag of an operation and the same scope in its location, together
+/// with the lines of Python code that it came from, if known.
 void setTag(mlir::Operation *op, TagAttr tag,
             llvm::ArrayRef<mlir::Location> sources = {});
 
-/// setTag for the ops of a model in their order. Neighbours share a few tags:
-/// what goes with one, a dictionary and a location's metadata, is made once.
+/// setTag for many ops in program order. Neighbours tend to share tags, so the
+/// attribute dictionary and location metadata of the last few tags are cached
+/// instead of being uniqued again for each op.
 class Tagger {
 public:
   void setTag(mlir::Operation *op, TagAttr tag,
@@ -84,7 +88,7 @@ private:
     mlir::DictionaryAttr attributes;
     mlir::LocationAttr loc;
   };
-  std::array<Tagged, 4> last; ///< the latest first
+  std::array<Tagged, 4> last; ///< most recent first
 
   Tagged &set(mlir::Operation *op, TagAttr tag);
 };

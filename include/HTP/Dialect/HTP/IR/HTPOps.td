@@ -18,9 +18,9 @@ def HTP_Dialect : Dialect {
   let cppNamespace = "::htp";
   let summary = "Which nn.Module each operation came from";
   let description = [{
-    The dialect holds the module tree of a PyTorch model once, in an
-    `htp.hierarchy`, and says of each operation which module made it, in the
-    discardable attribute `htp.tag`. Both are independent of the dialect of the
+    The dialect stores the module tree of a PyTorch model once, in an
+    `htp.hierarchy`, and records for each operation which module made it, in the
+    discardable attribute `htp.tag`. Neither depends on the dialect of the
     tagged operations.
   }];
   let useDefaultAttributePrinterParser = 1;
@@ -34,10 +34,11 @@ def HTP_Dialect : Dialect {
 
 def HTP_DtypeType : TypeDef<HTP_Dialect, "Dtype"> {
   let mnemonic = "dtype";
-  let summary = "An element type of PyTorch that MLIR has no word for";
+  let summary = "An element type of PyTorch without a counterpart in MLIR";
   let description = [{
-    The elements of a parameter whose type is not one of MLIR's own, as PyTorch
-    spells it, so that its shape is not lost: `tensor<4x4x!htp.dtype<"qint8">>`.
+    The element type of a parameter, as PyTorch spells it, where MLIR has no
+    such type. It keeps the shape from being lost:
+    `tensor<4x4x!htp.dtype<"qint8">>`.
   }];
   let parameters = (ins StringRefParameter<"as PyTorch spells it">:$name);
   let assemblyFormat = "`<` $name `>`";
@@ -51,29 +52,30 @@ class HTP_Attr<string name, string attrMnemonic> : AttrDef<HTP_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
 
-/// What an answer rests on. The names are those that files carry.
+/// The kind of evidence behind a tag. The names appear in files.
 def HTP_Evidence : I32EnumAttr<"Evidence", "what an answer rests on", [
     I32EnumAttrCase<"None", 0, "">,
-    // What the node itself says.
+    // Evidence on the node itself.
     I32EnumAttrCase<"Metadata", 1, "metadata">,
     I32EnumAttrCase<"Name", 2, "name">,
     I32EnumAttrCase<"ValueName", 3, "value-name">,
     I32EnumAttrCase<"Parameter", 4, "parameter">,
     I32EnumAttrCase<"Location", 5, "location">,
-    // What a program that ran says, as a whole.
+    // Alignment with a traced run or a reference model.
     I32EnumAttrCase<"Alignment", 6, "alignment">,
     I32EnumAttrCase<"Reference", 7, "reference">,
-    // What its neighbours say.
+    // Evidence from its neighbours.
     I32EnumAttrCase<"Producer", 8, "producer">,
     I32EnumAttrCase<"Consumer", 9, "consumer">,
     I32EnumAttrCase<"Ancestor", 10, "ancestor">,
-    // What a user says.
+    // Given by the user.
     I32EnumAttrCase<"Override", 11, "override">]> {
   let cppNamespace = "::htp";
   let genSpecializedAttr = 0;
 }
 
-/// How often answers like this one are right, between 0 and 1.
+/// The share of answers on the same grounds that turned out right, between 0
+/// and 1.
 def HTP_Confidence : APFloatParameter<"confidence between 0 and 1"> {
   string accessor = [{
     double getConfidenceValue() const {
@@ -85,10 +87,11 @@ def HTP_Confidence : APFloatParameter<"confidence between 0 and 1"> {
 def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
   let summary = "A parameter or buffer of a module";
   let description = [{
-    The name within its module, the type, and fingerprints of its contents: one
-    of the bytes as they lie, one of the values in any order (it survives a
-    transpose or a reshape). 0 is a fingerprint that nobody computed. A
-    `constant` is a tensor in the module's code that torch.export has lifted.
+    The name within its module, the type, and two fingerprints of its contents:
+    `hash` of the bytes as stored, `values` of the values in any order
+    (unchanged by a transpose or a reshape). A fingerprint of 0 was not
+    computed. A `constant` is a tensor literal in the module's code that
+    torch.export lifted into a parameter.
 
     ```mlir
     #htp.parameter<"weight" : tensor<4x2xf32>, hash = 81985529216486895, values = 17>
@@ -107,9 +110,9 @@ def HTP_ParameterAttr : HTP_Attr<"Parameter", "parameter"> {
   }];
 }
 
-/// The parameters of a module: an array of `#htp.parameter` in text and in
-/// bytecode, plain data in between. No two modules have the same ones, so
-/// attributes of them would only fill MLIR's tables.
+/// The parameters of a module: an array of `#htp.parameter` in text and
+/// bytecode, plain data in memory. No two modules have equal parameters, so
+/// uniquing them as attributes would only grow the context.
 def HTP_ParametersProp : Property<"::std::vector<::htp::Parameter>",
     "an array of #htp.parameter", "::llvm::ArrayRef<::htp::Parameter>"> {
   let assignToStorage = "$_storage.assign($_value.begin(), $_value.end())";
@@ -152,7 +155,7 @@ def HTP_ParametersProp : Property<"::std::vector<::htp::Parameter>",
 }
 
 def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
-  let summary = "Another module that an operation could be said to belong to";
+  let summary = "Another module that an operation could belong to";
   let parameters = (ins
     StringRefParameter<"path of the module">:$path,
     DefaultValuedParameter<"::htp::Evidence", "::htp::Evidence::None">:$evidence,
@@ -167,29 +170,29 @@ def HTP_ContextAttr : HTP_Attr<"Context", "context"> {
 }
 
 def HTP_OriginalsAttr : HTP_Attr<"Originals", "originals"> {
-  let summary = "In what a call of an outlined function differs from its body";
+  let summary = "How a call of an outlined function differs from the function's body";
   let description = [{
-    Of each op of the body, in braces, the names, tags and locations that it has
-    in this call. The printer gives all of it a name (`#originals1`), which keeps
-    calls short.
+    For each op of the body, in braces: the names, tags and locations that differ
+    in this call. The printer gives the attribute an alias (`#originals1`), which
+    keeps calls short.
 
     ```mlir
     call @Layer(%x, %w) {htp.originals = #htp.originals<[{onnx_node_name = "mul1"}, {} ]>, …}
     ```
   }];
-  // One list for all ops: a dictionary for each of them would be most of what
-  // outlining makes.
+  // One flat list for all ops: a dictionary per op would dominate the memory
+  // that outlining needs.
   let parameters = (ins
-    ArrayRefParameter<"::mlir::NamedAttribute", "of all ops, one after the other">:$entries,
-    ArrayRefParameter<"unsigned", "where those of each op end">:$ends);
+    ArrayRefParameter<"::mlir::NamedAttribute", "the entries of all ops, concatenated">:$entries,
+    ArrayRefParameter<"unsigned", "the end of each op's entries">:$ends);
   let extraClassDeclaration = [{
-    /// The originals that an array of dictionaries holds; null where it does
-    /// not.
+    /// The same from an array of dictionaries; null if it is not one.
     static OriginalsAttr get(::mlir::ArrayAttr dictionaries);
 
     size_t size() const { return getEnds().size(); }
-    /// In what the op with this number differs.
+    /// The entries of op number `op`.
     ::llvm::ArrayRef<::mlir::NamedAttribute> operator[](size_t op) const {
+      assert(op < size() && "no such op in the body");
       return getEntries().take_front(getEnds()[op]).drop_front(
           op ? getEnds()[op - 1] : 0);
     }
@@ -202,9 +205,10 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
   let summary = "The module that made an operation, and how that is known";
   let description = [{
     `path` is the path of the deepest `nn.Module` (empty for the root), `call`
-    counts the calls of that module. `evidence` says what the answer rests on,
-    `confidence` how often such answers are right, `reason` why a conflict was
-    decided so, and `contexts` which modules the operation also belongs to.
+    the number of the call of that module, from 0. `evidence` is the kind of
+    evidence that decided, `confidence` how often such answers are right,
+    `reason` why a conflict was decided this way, and `contexts` lists other
+    modules that the operation is related to.
 
     ```mlir
     #htp.tag<"encoder.layer.0", call = 1, evidence = "name", confidence = 0.99>
@@ -215,7 +219,7 @@ def HTP_TagAttr : HTP_Attr<"Tag", "tag"> {
     DefaultValuedParameter<"int64_t", "0">:$call,
     DefaultValuedParameter<"::htp::Evidence", "::htp::Evidence::None">:$evidence,
     HTP_Confidence:$confidence,
-    StringRefParameter<"why a conflict was decided so">:$reason,
+    StringRefParameter<"why a conflict was decided this way">:$reason,
     OptionalArrayRefParameter<"ContextAttr">:$contexts);
   let builders = [
     AttrBuilderWithInferredContext<(ins
@@ -258,10 +262,10 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
     [IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock, Symbol, SymbolTable]> {
   let summary = "The module tree of a model";
   let description = [{
-    The operation itself is the root module, named after its class; below it
+    The operation itself is the root module, named after its class. It contains
     every other module, parents first, named by its path. A module whose
     `forward` never ran may be missing; its children then belong to the nearest
-    module that is there.
+    ancestor that is present.
 
     ```mlir
     htp.hierarchy @BertModel : "transformers.models.bert.modeling_bert.BertModel" {
@@ -284,12 +288,12 @@ def HTP_HierarchyOp : HTP_Op<"hierarchy",
 }
 
 def HTP_ModuleOp : HTP_Op<"module", [HasParent<"HierarchyOp">, Symbol]> {
-  let summary = "A module of the tree";
+  let summary = "One module of the tree";
   let description = [{
-    The symbol is the module's path. `torch_nn` says that torch.nn defines the
-    class, `calls` how often `forward` ran, `aliases` the other paths of a
-    module that has several, `parameters` its parameters and buffers, each a
-    `#htp.parameter`. A class that is not known is `""`.
+    The symbol is the module's path. `torch_nn` means that torch.nn defines the
+    class, `calls` is how often `forward` ran, `aliases` lists further paths of
+    the same module object, and `parameters` its parameters and buffers, each a
+    `#htp.parameter`. An unknown class is `""`.
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
@@ -312,9 +316,9 @@ def HTP_RegionOp : HTP_Op<"region",
      SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "The operations of one call of a module";
   let description = [{
-    What `--htp-outline=form=region` puts around the operations of a module, for
-    compilers that outline later or only want to see the border. The body reads
-    values from outside directly; its results are what is used outside.
+    `--htp-outline=form=region` wraps the operations of a module in one, for
+    compilers that outline later or only need the boundary. The body may use
+    outside values directly; its results are the values that are used outside.
 
     ```mlir
     %0 = htp.region "encoder.layer.0" : tensor<4xf32> {

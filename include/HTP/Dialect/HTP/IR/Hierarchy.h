@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Between the module tree of lib/Hierarchy and the `htp.hierarchy` in the IR.
+// Converts between the module tree of lib/Hierarchy and the `htp.hierarchy` in
+// the IR.
 
 #ifndef HTP_DIALECT_HTP_IR_HIERARCHY_H
 #define HTP_DIALECT_HTP_IR_HIERARCHY_H
@@ -8,6 +9,7 @@
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 
+#include <cassert>
 #include <memory>
 
 namespace htp {
@@ -15,15 +17,15 @@ namespace htp {
 /// The `htp.hierarchy` directly inside `module`, or null.
 HierarchyOp findHierarchy(mlir::ModuleOp module);
 
-/// The same, with an error that says how to get one where there is none.
+/// The same, but emits an error that explains how to get one if there is none.
 mlir::FailureOr<HierarchyOp> requireHierarchy(mlir::ModuleOp module);
 
-/// Whether written tags name the classes of torch.nn too.
+/// Whether tags written to files include torch.nn classes.
 bool keepsTorchNN(mlir::ModuleOp module);
 void keepTorchNN(HierarchyOp hierarchy, bool keep);
 
-/// The paths of a tree's modules as attributes: a tag, a location and the
-/// module's own operation share one, which is looked up once.
+/// The paths of a tree's modules as attributes, each uniqued only once: tags,
+/// locations and the module's own operation share it.
 class PathAttrs {
 public:
   PathAttrs(const ModuleTree &tree, mlir::MLIRContext *context)
@@ -32,16 +34,21 @@ public:
   }
 
   mlir::StringAttr operator[](ModuleId id) {
+    assert(id < paths.size() && "no such module in the tree of these paths");
     mlir::StringAttr &path = paths[id];
     if (!path)
       path = mlir::StringAttr::get(context, tree[id].path);
     return path;
   }
-  void set(ModuleId id, mlir::StringAttr path) { paths[id] = path; }
+  void set(ModuleId id, mlir::StringAttr path) {
+    assert(id < paths.size() && "no such module in the tree of these paths");
+    assert(path.getValue() == tree[id].path && "not the path of this module");
+    paths[id] = path;
+  }
 
-  /// The module at `path`, which is then known as its attribute. A graph
-  /// follows its tree: what is asked for next is mostly the same module, the
-  /// one around it, or one of the next that were not reached yet.
+  /// The module at `path`; `path` is then cached as its attribute. Searches
+  /// near the last result first: graphs follow their tree, so the next query is
+  /// mostly for the same module, its parent, or one of the next ones in order.
   std::optional<ModuleId> find(mlir::StringAttr path);
 
   const ModuleTree &getTree() const { return tree; }
@@ -53,8 +60,8 @@ private:
   ModuleId last = ModuleTree::root(), reached = ModuleTree::root();
 };
 
-/// Tags of the modules of a tree. Ops of a module mostly get the tag that
-/// another one of it got last, which is then not looked up again.
+/// Creates tags, with a cache of the last tag of each module: ops of one module
+/// mostly get equal tags, which then need not be uniqued again.
 class ModuleTags {
 public:
   explicit ModuleTags(size_t modules) : last(modules) {}
@@ -67,14 +74,14 @@ private:
   std::vector<TagAttr> last;
 };
 
-/// The tree that `op` holds. It is well formed: `op` has been verified.
+/// The tree that `op` holds. `op` must be verified, so this cannot fail.
 ModuleTree fromIR(HierarchyOp op);
 
-/// The tree of `module`; only a root where there is no `htp.hierarchy`.
+/// The tree of `module`; a lone root if there is no `htp.hierarchy`.
 ModuleTree fromIR(mlir::ModuleOp module);
 
-/// The tree of a module as an analysis, read from `htp.hierarchy` when someone
-/// asks for it. A pass that leaves that alone preserves it.
+/// The module tree as an analysis, read from `htp.hierarchy` on first use. A
+/// pass that does not modify the `htp.hierarchy` preserves it.
 class HierarchyAnalysis {
 public:
   explicit HierarchyAnalysis(mlir::Operation *module)
@@ -83,7 +90,8 @@ public:
   const ModuleTree &tree() { return read(), *known; }
   PathAttrs &paths() { return read(), *attributes; }
 
-  /// For who has just written this tree into the IR: nobody need read it back.
+  /// Caches a tree that the caller has just written into the IR, so that it
+  /// need not be read back.
   void assume(std::shared_ptr<const ModuleTree> tree, PathAttrs paths);
 
 private:
@@ -94,22 +102,23 @@ private:
   std::optional<PathAttrs> attributes;
 };
 
-/// Writes `tree` as the first operation of `module`, in place of a hierarchy
-/// that is already there.
+/// Writes `tree` as the first operation of `module`, replacing an existing
+/// hierarchy.
 HierarchyOp toIR(const ModuleTree &tree, mlir::ModuleOp module);
 
-/// The same in two steps, for who has something else to do meanwhile.
+/// The same in two steps: the first does not touch the module and can run on
+/// another thread.
 mlir::OwningOpRef<HierarchyOp> toIR(const ModuleTree &tree, PathAttrs &paths,
                                     mlir::MLIRContext *context);
 void setHierarchy(mlir::ModuleOp module,
                   mlir::OwningOpRef<HierarchyOp> hierarchy);
 
-/// The type of a parameter, and back. A dtype that MLIR has no type for is
-/// `none`, and the shape is then lost.
+/// The type of a parameter, and back. A dtype without an MLIR type becomes
+/// !htp.dtype.
 mlir::Type typeOf(const Parameter &parameter, mlir::MLIRContext *context);
 llvm::StringRef dtypeOf(mlir::Type elementType);
 
-/// The tag without contexts that name a module which the tree does not have.
+/// `tag` without those contexts whose module is not in the tree.
 TagAttr withKnownContexts(TagAttr tag, const ModuleTree &tree);
 
 } // namespace htp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which ops belong to modules that a user named, for schedules and patterns
-// that are meant for one module. An op says its module by its tag, or, after
-// passes that drop attributes, by the scopes in its location.
+// Selects the ops of modules that a user named, for transform schedules and
+// patterns that apply to one module only. The module of an op is taken from its
+// tag or, after passes that drop attributes, from the scopes in its location.
 
 #ifndef HTP_DIALECT_HTP_IR_MODULESELECTION_H
 #define HTP_DIALECT_HTP_IR_MODULESELECTION_H
@@ -15,8 +15,8 @@
 
 namespace htp {
 
-/// How a user names modules; at least one of the two, and where both are given
-/// a module must be both.
+/// How a user names modules. At least one field is set; if both are, a module
+/// must match both.
 struct ModuleFilter {
   /// A path, a tag or a pattern of paths (ModulePattern.h).
   llvm::StringRef path;
@@ -27,11 +27,10 @@ struct ModuleFilter {
 /// The `htp.hierarchy` of the nearest module around `op`, or null.
 HierarchyOp findHierarchyAround(mlir::Operation *op);
 
-/// The modules of a tree that a filter names, with all that lies in them.
+/// The modules of a tree that a filter names, with all of their descendants.
 class ModuleSelection {
 public:
-  /// Fails where the filter names no module of the tree, and suggests the
-  /// nearest name.
+  /// Fails, suggesting the nearest name, if no module of the tree matches.
   static llvm::Expected<ModuleSelection> create(HierarchyOp hierarchy,
                                                 const ModuleFilter &filter);
 
@@ -39,10 +38,11 @@ public:
     return selected[tree.nearest(path)];
   }
 
-  /// Whether `op` is of these modules. One that a pass made of ops of several
-  /// modules is where all of them are; one that says nothing of itself is of
-  /// the module of the op around it. The body of an outlined function is that
-  /// of the module whose body it is, also where others share it.
+  /// Whether `op` belongs to these modules. An op that a pass fused from
+  /// several modules must have all of them selected; an op without tag or scope
+  /// belongs to the module of its parent op. Ops of an outlined function count
+  /// as those of the module it was made from, even if other modules share the
+  /// function.
   bool contains(mlir::Operation *op) const;
 
 private:
@@ -53,8 +53,8 @@ private:
   std::vector<bool> selected; ///< by module
 };
 
-/// Selections for who asks op by op: the tree is read again only after it
-/// changed. Threads may ask at the same time.
+/// A cache of selections, for callers that ask op by op: the tree is read again
+/// only after it changed. Thread-safe.
 class ModuleSelections {
 public:
   llvm::Expected<std::shared_ptr<const ModuleSelection>>
@@ -64,7 +64,7 @@ private:
   struct Entry {
     std::string path, className;
     mlir::Operation *hierarchy = nullptr;
-    std::vector<mlir::Attribute> names; ///< what the tree was read from
+    std::vector<mlir::Attribute> names; ///< to detect a changed tree
     std::shared_ptr<const ModuleSelection> selection;
     std::string error; ///< why there is no selection
   };

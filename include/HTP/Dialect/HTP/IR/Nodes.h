@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What HTP's passes read from the operations of a model. Everything is a plain
-// attribute looked up by name: no dialect of the tagged operations is needed.
+// What HTP's passes read from the operations of a model. Everything is an
+// attribute looked up by name, so the passes do not depend on the dialect of
+// the tagged operations.
 
 #ifndef HTP_DIALECT_HTP_IR_NODES_H
 #define HTP_DIALECT_HTP_IR_NODES_H
@@ -11,6 +12,8 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cassert>
+
 namespace htp {
 
 /// Attributes that the ONNX importer sets.
@@ -19,80 +22,84 @@ inline constexpr llvm::StringLiteral kOutputNamesAttr = "onnx_output_names";
 inline constexpr llvm::StringLiteral kValueNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral kMetadataAttr = "onnx.metadata_props";
 inline constexpr llvm::StringLiteral kInitializerAttr = "onnx.initializer";
-/// The place of a node in a file whose nodes were not in topological order.
+/// The position of a node in a file that was not in topological order.
 inline constexpr llvm::StringLiteral kPositionAttr = "onnx.position";
-/// Metadata of a node in which torch.export's exporter notes the Python code.
+/// The metadata key under which torch.export's exporter stores the Python
+/// stack.
 inline constexpr llvm::StringLiteral kStackTraceKey =
     "pkg.torch.onnx.stack_trace";
 
-/// Whether `op` is a weight that the model holds: an `onnx.Constant` that was
-/// an initializer.
+/// Whether `op` is an initializer: an `onnx.Constant` that holds a weight and
+/// is not a node of the file.
 bool isInitializer(mlir::Operation *op);
 
-/// Whether `op` is a node of the model, which has a tag: not a function or
-/// another symbol, not a terminator, not an initializer, not a placeholder for
-/// a missing value, not a function's copy of a constant.
+/// Whether `op` is a node of the model. Symbols (functions), terminators,
+/// initializers, placeholders for missing values and a function's copies of
+/// constants are not.
 bool isNode(mlir::Operation *op);
 
-/// Whether `op` is a node that must have a tag of its own. One that only says
-/// what a tagged op around it does with its elements, as in the body of a
-/// linalg op, need not.
+/// Whether `op` is a node that must have a tag of its own. Scalar ops in the
+/// body of a tagged op (a linalg.generic) need none.
 bool needsTag(mlir::Operation *op);
 
-/// Calls `visit` for every node of `module`, those inside functions and inside
-/// other nodes included, in order.
+/// Calls `visit` for every node of `module` in order, including nodes inside
+/// functions and inside other nodes.
 void forEachNode(mlir::ModuleOp module,
                  llvm::function_ref<void(mlir::Operation *)> visit);
 
-/// The same without those of functions that --htp-outline made: their tags are
-/// relative to the function's module, and answers of an earlier run.
+/// The same, but skips functions that --htp-outline made: tags there are
+/// relative to the function's module, and were decided by an earlier run.
 void forEachRootedNode(mlir::ModuleOp module,
                        llvm::function_ref<void(mlir::Operation *)> visit);
 
-/// The operator's name: "MatMul"; of a custom operator its own.
+/// The operator's name ("MatMul"); for an `onnx.Custom`, the name it stands
+/// for.
 llvm::StringRef getOpType(mlir::Operation *op);
 
-/// The operator's domain in ONNX; empty for ONNX's own. An operation of another
-/// dialect has that dialect's name.
+/// The operator's ONNX domain, empty for the default domain. For an operation
+/// of another dialect, the name of that dialect.
 llvm::StringRef getDomain(mlir::Operation *op);
 
-/// Whether `op` is an operator that a model says to be of another domain than
-/// ONNX's own: an optimizer may have made it out of several.
+/// Whether `op` is an ONNX operator outside of the default domain. Optimizers
+/// put fused operators there.
 bool isForeign(mlir::Operation *op);
 
-/// The node's name; empty where it has none.
+/// The node's name, or empty.
 llvm::StringRef getNodeName(mlir::Operation *op);
 
-/// Whether `name` is that of the node or of one of its values: nodes without
-/// names have no other handle.
+/// Whether `name` is that of the node or of one of its results, which is the
+/// only handle on nodes without names.
 bool isCalled(mlir::Operation *op, llvm::StringRef name);
 
-/// The name of a result or of a function's argument; null, or empty, where it
-/// has none.
+/// The name of a result or of a function's argument; null or empty if it has
+/// none.
 mlir::StringAttr getValueNameAttr(mlir::Value value);
 llvm::StringRef getValueName(mlir::Value value);
 
-/// Calls `visit` for each entry of a list of metadata (kMetadataAttr), in
-/// order. A value that is no string is null.
+/// Calls `visit` for each entry of a metadata list (kMetadataAttr), in order.
+/// `value` is null if it is not a string.
 void forEachMetadata(
     mlir::Attribute metadata,
     llvm::function_ref<void(llvm::StringRef key, mlir::StringAttr value)>
         visit);
 
-/// The value of `key` in a node's metadata, which another tool left there; null
-/// where it is not there. What HTP writes into files is never among it.
+/// The value of `key` in a node's metadata as other tools wrote it, or null.
+/// HTP's own keys are never part of the metadata in the IR.
 mlir::StringAttr getMetadata(mlir::Operation *op, llvm::StringRef key);
 
-/// Whether `op` passes a tensor's contents on, perhaps in another layout or
-/// type: what it makes of a parameter is still that parameter.
+/// Whether `op` forwards the contents of a tensor, perhaps in another layout or
+/// type. Its result still counts as the parameter that it reads.
 bool isCopy(mlir::Operation *op);
 
-/// The attributes of a function's arguments, to be changed together: set one by
-/// one, each makes a new array of all.
+/// Edits the attributes of a function's arguments in bulk. Setting them one at
+/// a time would rebuild the array of all arguments each time.
 class ArgumentAttrs {
 public:
   explicit ArgumentAttrs(mlir::FunctionOpInterface function);
-  mlir::NamedAttrList &operator[](unsigned argument) { return lists[argument]; }
+  mlir::NamedAttrList &operator[](unsigned argument) {
+    assert(argument < lists.size() && "no such argument");
+    return lists[argument];
+  }
   void store();
 
 private:
@@ -100,12 +107,12 @@ private:
   std::vector<mlir::NamedAttrList> lists;
 };
 
-/// The modules that read a value (a parameter), through copies of it, by the
-/// tags of the nodes; in order, each once.
+/// The modules whose nodes read a value (a parameter), directly or through
+/// copies of it, according to their tags; in order, without duplicates.
 llvm::SmallVector<llvm::StringRef> taggedReaders(mlir::Value value);
 
-/// The bytes of a tensor, row-major, or nothing where they are not at hand.
-/// `storage` holds them where they must be made.
+/// The bytes of a tensor, row-major, or nothing if they are not available.
+/// `storage` owns them if they have to be computed.
 std::optional<llvm::ArrayRef<char>>
 getTensorBytes(mlir::Attribute tensor, llvm::SmallVectorImpl<char> &storage);
 

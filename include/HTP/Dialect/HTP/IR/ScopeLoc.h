@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A module's scope inside a location. Passes of other dialects drop attributes
-// that they do not know and keep locations, so the scope lies there too:
+// that they do not know but keep locations, so the scope is stored there too:
 //
 //   loc(fused<{htp.call = 1 : i64, htp.scope = "encoder.layer.0"}>["MatMul_7"])
 //
-// Where the line of the model's Python code is known it follows the original
-// location, and `htp.sources` counts such lines. Tools that print a diagnostic
-// then show the line:
+// If lines of the model's Python code are known, they follow the original
+// location, and `htp.sources` counts them. Diagnostics of any tool then show
+// them:
 //
 //   loc(fused<{htp.scope = "encoder.layer.0", htp.sources = 1 :
 //   i64}>["MatMul_7", "bert.py":12:0])
@@ -28,7 +28,7 @@ namespace htp {
 struct Scope {
   llvm::StringRef path;
   int64_t call = 0;
-  /// `path`, where it is an attribute already: it is not looked up again.
+  /// `path` as an attribute if the caller has one; saves uniquing it again.
   mlir::StringAttr attribute = {};
 
   bool operator==(const Scope &other) const {
@@ -36,42 +36,40 @@ struct Scope {
   }
 };
 
-/// `loc` with `scope` in it, and the lines of Python code that made the op. A
-/// scope that it had before is replaced; its lines are kept where `sources` is
-/// empty.
+/// `loc` with `scope` attached, and the lines of Python code that the op came
+/// from. Replaces an existing scope, but keeps its lines if `sources` is empty.
 mlir::Location attachScope(mlir::Location loc, Scope scope,
                            llvm::ArrayRef<mlir::Location> sources = {});
 
-/// `loc` with the scope of `made`, which attachScope has made: cheaper where
-/// many locations get one scope.
+/// `loc` with the scope of `made`, a result of attachScope. Cheaper if many
+/// locations get the same scope.
 mlir::Location attachScopeOf(mlir::Location made, mlir::Location loc);
 
-/// `loc` with `inner` in place of what its own scope lies around; `inner` where
-/// it has none.
+/// `loc` with the location inside its scope replaced by `inner`; just `inner`
+/// if `loc` has no scope.
 mlir::Location replaceInScope(mlir::Location loc, mlir::Location inner);
 
-/// The lines of Python code that `loc` itself holds beside its scope.
+/// The lines of Python code that `loc` itself carries with its scope.
 llvm::SmallVector<mlir::Location, 1> findSources(mlir::Location loc);
 
-/// Whether two locations say the same of scopes and lines of code, as far as
-/// `isSame` takes the first one's path for the second one's. Where either holds
-/// more than one scope, they do not.
+/// Whether two locations have the same scope and source lines, where `isSame`
+/// compares the paths. False if either has more than one scope.
 bool haveSameScope(
     mlir::Location a, mlir::Location b,
     llvm::function_ref<bool(llvm::StringRef, llvm::StringRef)> isSame);
 
-/// Every scope in `loc`, in order and without repeats. An op that a pass made
-/// out of several has several.
+/// Every scope in `loc`, in order, without duplicates. A fused op may have
+/// several.
 llvm::SmallVector<Scope, 1> findScopes(mlir::Location loc);
 
-/// The scope of `loc` where it has exactly one.
+/// The scope of `loc` if it has exactly one.
 std::optional<Scope> findScope(mlir::Location loc);
 
 /// `loc` with `map` applied to the path of every scope in it.
 mlir::Location mapScopes(mlir::Location loc,
                          llvm::function_ref<std::string(llvm::StringRef)> map);
 
-/// `loc` as it was before any scope was attached.
+/// `loc` as it was before scopes were attached.
 mlir::Location stripScopes(mlir::Location loc);
 
 } // namespace htp

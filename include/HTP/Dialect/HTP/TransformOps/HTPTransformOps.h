@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Schedules and patterns for one module only: ops of MLIR's transform dialect,
-// and constraints for PDL patterns.
+// Restricts transform schedules and PDL patterns to chosen modules: ops for
+// MLIR's transform dialect, and constraints for PDL.
 
 #ifndef HTP_DIALECT_HTP_TRANSFORMOPS_HTPTRANSFORMOPS_H
 #define HTP_DIALECT_HTP_TRANSFORMOPS_HTPTRANSFORMOPS_H
@@ -24,17 +24,17 @@ namespace htp {
 /// to the patterns of `transform.with_pdl_patterns`.
 void registerTransformDialectExtension(mlir::DialectRegistry &registry);
 
-/// Makes the constraints known to `patterns`:
+/// Registers the constraints with `patterns`:
 ///
 ///   HTPInModule(op, "encoder.layer.*")             a path, a tag or a pattern
 ///   HTPInModuleOfClass(op, "BertSelfAttention")    a class
 ///
-/// ModuleConstraints.pdll declares them for PDLL. A name that no module has
-/// matches nothing, and is a warning. They read the `htp.hierarchy` of the
-/// model, which patterns must leave alone while others are matched.
+/// ModuleConstraints.pdll declares them for PDLL. A name that matches no module
+/// is a warning. The constraints read the model's `htp.hierarchy`, so patterns
+/// must not modify it while others are being matched.
 void registerModuleConstraints(mlir::PDLPatternModule &patterns);
 
-/// The same for who keeps a table of constraints.
+/// The same as a table, for callers that register constraints themselves.
 llvm::StringMap<mlir::PDLConstraintFunction> moduleConstraints();
 
 } // namespace htp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What HTP adds to MLIR's transform dialect: schedules for one module only.
+// HTP's ops for MLIR's transform dialect: they match the ops of chosen modules.
 
 #ifndef HTP_DIALECT_HTP_TRANSFORMOPS_HTPTRANSFORMOPS_TD
 #define HTP_DIALECT_HTP_TRANSFORMOPS_HTPTRANSFORMOPS_TD
@@ -17,28 +17,28 @@ def HTP_MatchModuleOp : TransformDialectOp<"htp.match_module",
   let cppNamespace = "::htp::transform";
   let summary = "The ops of modules, by path or class";
   let description = [{
-    All ops inside of `root` that belong to a module that `path` and `class`
-    name, or to a module in it, in the order of the program; of these the ones
-    whose names are in `ops`, where that is given.
+    Returns all ops inside `root` that belong to a module that `path` and
+    `class` name, or to one of its submodules, in program order. `ops`, if
+    given, keeps only ops with these names.
 
     `path` is a path (`encoder.layer.0`), a tag (`/BertModel/BertEncoder`) or a
     pattern of paths, in which `*` stays within a component and `**` does not.
-    `class` is the name of a class, with or without its Python module. Where
-    both are given, a module must be both.
+    `class` is the name of a class, with or without its Python module. If both
+    are given, a module must match both.
 
-    An op says its module by `htp.tag`, or by the scopes in its location, which
-    survive a lowering. One that was made of ops of several modules is matched
-    where all of them are. The tree is the `htp.hierarchy` around `root`.
+    The module of an op is taken from its `htp.tag`, or from the scopes in its
+    location, which survive lowering. An op fused from several modules matches
+    if all of them do. The module tree is the `htp.hierarchy` around `root`.
 
     ```mlir
     %matmuls = transform.htp.match_module class "BertSelfAttention"
         ops ["linalg.matmul"] in %root : (!transform.any_op) -> !transform.any_op
     ```
 
-    A name that no module has is a definite failure, which suggests the nearest
-    one. Where an outlined function is the body of several modules of which only
-    some match, a warning says what became of its ops: they count as those of
-    the module that the function names (`htp.module`).
+    A name that no module has is a definite failure, and the error suggests the
+    nearest name. If several modules share an outlined function and only some of
+    them match, its ops count as those of the module that the function names
+    (`htp.module`), with a warning that says so.
   }];
   let arguments = (ins
     TransformHandleTypeInterface:$root,
@@ -56,7 +56,7 @@ def HTP_MatchModuleOp : TransformDialectOp<"htp.match_module",
 def HTP_MatchInModuleOp : TransformDialectOp<"htp.match.in_module",
     [MatchOpInterface, MemoryEffectsOpInterface, SingleOpMatcher]> {
   let cppNamespace = "::htp::transform";
-  let summary = "Matches an op of modules, by path or class";
+  let summary = "Matches an op that belongs to given modules, by path or class";
   let description = [{
     Succeeds if the op belongs to a module that `path` and `class` name, as in
     `transform.htp.match_module`; a silenceable failure otherwise. For matchers

@@ -18,8 +18,9 @@ namespace htp::onnx {
 
 class ONNXDialect;
 
-/// Says where the data files of the model in this context are. Without it, or
-/// where a file cannot be read, the bytes of external tensors are not at hand.
+/// Sets where the data files of the model in this context are. Without this
+/// call, or if a file cannot be read, the bytes of external tensors are
+/// unavailable.
 void setExternalData(mlir::MLIRContext &context,
                      std::shared_ptr<ExternalData> files);
 

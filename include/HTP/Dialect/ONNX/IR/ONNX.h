@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The ONNX dialect.
+// The ONNX dialect: types, attributes and the names that the importer uses.
 
 #ifndef HTP_DIALECT_ONNX_IR_ONNX_H
 #define HTP_DIALECT_ONNX_IR_ONNX_H
@@ -36,15 +36,15 @@ inline constexpr llvm::StringLiteral kDocString = "onnx.doc_string";
 /// An initializer is an `onnx.Constant` with this unit attribute.
 inline constexpr llvm::StringLiteral kInitializer = "onnx.initializer";
 
-/// The type of elements of `TensorProto::DataType` number `dataType`, or null
-/// where there is no such data type.
+/// The element type for `TensorProto::DataType` number `dataType`, or null if
+/// there is no such data type.
 mlir::Type getElementType(int32_t dataType, mlir::MLIRContext *context);
 
-/// The inverse; 0 (UNDEFINED) for a type that ONNX does not have.
+/// The inverse; 0 (UNDEFINED) for a type that is not in ONNX.
 int32_t getDataType(mlir::Type elementType);
 
-/// How many bits ONNX uses for an element in raw data: packed for types of 2
-/// and 4 bits, a byte for bool and for 6 bits. 0 for strings.
+/// The number of bits per element in ONNX raw data: types of 2 and 4 bits are
+/// packed, bool and 6-bit types take a byte. 0 for strings.
 unsigned getElementBits(mlir::Type elementType);
 
 /// The length of the raw data of a tensor, or nothing if it overflows or the

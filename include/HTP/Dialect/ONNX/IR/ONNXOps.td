@@ -20,8 +20,8 @@ def ONNX_Dialect : Dialect {
   let summary = "ONNX, spelled as onnx-mlir spells it";
   let description = [{
     One operation for each operator schema of the linked ONNX library, in the
-    generic form that onnx-mlir prints, and enough attributes beside them that
-    an ONNX file goes through MLIR without loss. See docs/Dialects/ONNX.md.
+    generic form that onnx-mlir prints, plus the attributes that make a round
+    trip of an ONNX file through MLIR lossless. See docs/Dialects/ONNX.md.
   }];
   let isExtensible = 1;
   let useDefaultTypePrinterParser = 1;
@@ -73,7 +73,7 @@ def ONNX_SparseTensorType : ONNX_Type<"SparseTensor", "SparseTensor"> {
 }
 
 def ONNX_OpaqueType : ONNX_Type<"Opaque", "Opaque"> {
-  let summary = "A type that only its producer and its consumer know";
+  let summary = "A type known only to its producer and its consumer";
   let parameters = (ins "::mlir::StringAttr":$domain,
                         "::mlir::StringAttr":$name);
   let assemblyFormat = "`<` $domain `,` $name `>`";
@@ -85,7 +85,7 @@ def ONNX_OpaqueType : ONNX_Type<"Opaque", "Opaque"> {
 
 def ONNX_ExternalAttr : AttrDef<ONNX_Dialect, "External", [TypedAttrInterface]> {
   let mnemonic = "external";
-  let summary = "The contents of a tensor that lie in a file beside the model";
+  let summary = "The contents of a tensor stored in a file next to the model";
   let description = [{
     The entries of the tensor's `external_data`, in file order:
 
@@ -93,8 +93,8 @@ def ONNX_ExternalAttr : AttrDef<ONNX_Dialect, "External", [TypedAttrInterface]> 
     #onnx.external<[["location", "model.bin"], ["offset", "4096"]]> : tensor<4xf32>
     ```
 
-    The location is relative to the folder of the model. The bytes are read only
-    when someone asks for them.
+    The location is relative to the folder of the model. The bytes are read on
+    demand.
   }];
   let parameters = (ins AttributeSelfTypeParameter<"", "::mlir::ShapedType">:$type,
                         "::mlir::ArrayAttr":$entries);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The operators that the linked ONNX library knows, as MLIR needs them: one
-// MLIR operation for each operator name, whatever the opset version. The
-// versions differ in what the verifier accepts; the opset import of the
-// enclosing function or module decides which one applies.
+// The operators of the linked ONNX library as MLIR operations: one for each
+// operator name, shared by all opset versions. The versions differ in what the
+// verifier accepts; the opset import of the enclosing function or module
+// selects one.
 
 #ifndef HTP_DIALECT_ONNX_IR_SCHEMA_H
 #define HTP_DIALECT_ONNX_IR_SCHEMA_H
@@ -23,8 +23,8 @@ namespace htp::onnx {
 /// Registers an operation for every schema in all of their versions.
 void registerSchemaOps(ONNXDialect &dialect);
 
-/// A schema of the library. It is made when it is first looked at: a model
-/// needs a few dozen of more than a thousand.
+/// A schema of the library, created on first use: a model needs a few dozen of
+/// more than a thousand.
 class LazySchema {
 public:
   using Factory = ::onnx::OpSchema (*)();
@@ -35,10 +35,10 @@ public:
 private:
   Factory make;
   mutable std::once_flag once;
-  mutable const ::onnx::OpSchema *schema = nullptr; ///< lives for ever
+  mutable const ::onnx::OpSchema *schema = nullptr; ///< never freed
 };
 
-/// What the library knows of one operator.
+/// All schemas of one operator.
 struct OperatorSchemas {
   struct Version {
     using Names = llvm::ArrayRef<llvm::StringRef>;
@@ -47,9 +47,9 @@ struct OperatorSchemas {
         : since(since), schema(make), attributes(attributes), graphs(graphs),
           required(required) {}
 
-    int64_t since; ///< the first opset that has it
+    int64_t since; ///< the first opset with this version
     LazySchema schema;
-    Names attributes; ///< all but GRAPH attributes
+    Names attributes; ///< all except GRAPH attributes
     Names graphs;     ///< GRAPH attributes
     Names required;   ///< attributes of any kind
   };
@@ -58,7 +58,7 @@ struct OperatorSchemas {
   bool isRandom;                ///< the result depends on more than the inputs
   std::deque<Version> versions; ///< oldest first
 
-  /// What an opset has; the newest for 0, null where there is none.
+  /// The version that `opset` selects; the newest for 0, null if there is none.
   const Version *at(int64_t opset) const;
 };
 
@@ -66,7 +66,7 @@ struct OperatorSchemas {
 void forEachOperator(
     llvm::function_ref<void(llvm::StringRef, const OperatorSchemas &)> visit);
 
-/// Null for an operator that no schema knows. No name is used by two domains.
+/// Null for an operator without a schema. No name is used by two domains.
 const OperatorSchemas *findOperator(llvm::StringRef opType);
 
 /// The schema of the operator in this domain that the opset version selects;
@@ -74,15 +74,15 @@ const OperatorSchemas *findOperator(llvm::StringRef opType);
 const ::onnx::OpSchema *findSchema(llvm::StringRef opType,
                                    llvm::StringRef domain, int64_t version);
 
-/// The schema that applies to `op` where it stands.
+/// The schema that applies to `op` under the opset imports around it.
 const ::onnx::OpSchema *findSchema(mlir::Operation *op);
 
-/// The same schemas for the library's own algorithms. Its own registry makes
-/// all of them at the first question.
+/// A registry of the same lazily created schemas, for the library's own
+/// algorithms. The library's registry would create all of them on first use.
 const ::onnx::ISchemaRegistry &schemaRegistry();
 
 /// The domain whose schemas describe the operator with this name ("" for the
-/// default domain), or nothing for an operator that no schema knows.
+/// default domain), or nothing for an operator without a schema.
 std::optional<llvm::StringRef> findDomain(llvm::StringRef opType);
 
 /// The version of `domain` that the opset imports around `op` ask for, 0 if
@@ -93,25 +93,27 @@ int64_t getOpsetVersion(mlir::Operation *op, llvm::StringRef domain);
 llvm::StringRef getOpType(mlir::Operation *op);
 llvm::StringRef getDomain(mlir::Operation *op);
 
-/// The GRAPH attribute that each region of `op` holds, in region order.
+/// The name of the GRAPH attribute that each region of `op` stands for, in
+/// region order.
 llvm::SmallVector<llvm::StringRef> getRegionNames(mlir::Operation *op);
 
-/// Whether an attribute of this name belongs to the dialect's own book-keeping
-/// or to another dialect, and is not an attribute of the ONNX node.
+/// Whether an attribute of this name is bookkeeping of this or another dialect,
+/// as opposed to an attribute of the ONNX node.
 bool isReservedAttrName(llvm::StringRef name);
 
-/// The attribute of onnx.Constant that most of them have.
+/// The attribute that holds the contents of most onnx.Constants.
 constexpr llvm::StringLiteral kValue = "value";
 
-/// Whether each node has an attribute of this name of its own: its names, its
-/// metadata, the value of a constant. An operation with a schema keeps such
-/// beside its dictionary.
+/// Whether values of this attribute are mostly unique to one node: its names,
+/// its metadata, the value of a constant. Operations with a schema store these
+/// apart from their attribute dictionary, as uniquing a dictionary per node is
+/// expensive.
 bool isOwn(llvm::StringRef name);
 
-/// All attributes of the operation, also those that text gives as properties to
-/// one that no schema knows (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`).
-/// Unlike Operation::getAttrDictionary this makes no attribute that the context
-/// then keeps for ever.
+/// All attributes of the operation, including the properties that textual IR
+/// gives to one without a schema (`"onnx.SoftmaxV11"(…) <{axis = 1 : si64}>`).
+/// Unlike Operation::getAttrDictionary this does not unique a dictionary, which
+/// the context would keep forever.
 mlir::NamedAttrList getAllAttrs(mlir::Operation *op);
 
 /// Checks the op against the schema that applies: number of operands and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes over ONNX operators: those that know what an operator does.
+// Passes that depend on the semantics of ONNX operators.
 
 #ifndef HTP_DIALECT_ONNX_TRANSFORMS_PASSES_H
 #define HTP_DIALECT_ONNX_TRANSFORMS_PASSES_H

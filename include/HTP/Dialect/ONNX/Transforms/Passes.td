@@ -11,16 +11,16 @@ include "mlir/Pass/PassBase.td"
 def ONNXInferShapes : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
   let summary = "Find the sizes that ONNX's own inference leaves open";
   let description = [{
-    Exporters compute sizes in the graph: `Shape`, `Gather`, `Where`,
-    `ConstantOfShape` and `Expand` of a model whose sizes are all fixed. ONNX's
-    inference follows a part of this and gives up at the rest, and what it does
-    not know goes into the signatures of outlined functions, where no compiler
-    can find it any more.
+    Exporters compute sizes in the graph (`Shape`, `Gather`, `Where`,
+    `ConstantOfShape`, `Expand`), even if all sizes of the model are static.
+    ONNX's shape inference follows only some of this, and a size it cannot infer
+    ends up dynamic in the signatures of outlined functions, where a compiler
+    can no longer recover it.
 
-    This pass follows integers through such ops (up to 4,096 of them, some of
-    which may stay unknown), and asks ONNX for the types of the others with what
-    it then knows. Only types change: the ops stay, and so does everything that
-    is written to an ONNX file but types.
+    This pass propagates integer tensors through such ops (up to 4,096 elements,
+    some of which may stay unknown) and passes the known values to ONNX's
+    inference for all other ops. Only types change: the ops stay, and an
+    exported ONNX file differs only in its types.
 
     ```mlir
     %shape = "onnx.Shape"(%x) : (tensor<1x16xi64>) -> tensor<2xi64>
@@ -30,13 +30,12 @@ def ONNXInferShapes : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
     %y = "onnx.Expand"(%v, %size) : (tensor<1x16xf32>, tensor<2xi64>) -> tensor<1x16xf32>
     ```
 
-    `dims` gives sizes to dimensions of the model's inputs that are open, by
-    their names (`dims=batch=1,length=128`), or by input and axis where they
-    have none (`dims=input_ids.1=128`). A name that no input has is an error.
+    `dims` sets the size of dynamic dimensions of the model's inputs, by name
+    (`dims=batch=1,length=128`) or, for unnamed ones, by input and axis
+    (`dims=input_ids.1=128`). A name that no input has is an error.
 
-    Run it before `--htp-outline`: functions that are called stay as they are,
-    and so do the values that they take, and the bodies of `If`, `Loop` and
-    `Scan`.
+    Run it before `--htp-outline`: functions that are called, the values passed
+    to them, and the bodies of `If`, `Loop` and `Scan` are left alone.
   }];
   let options = [
     ListOption<"dims", "dims", "std::string",
