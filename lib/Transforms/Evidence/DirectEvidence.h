@@ -8,6 +8,7 @@
 
 #include "Ground.h"
 #include "ParameterEvidence.h"
+#include "TagWriter.h"
 #include "TracedNames.h"
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -34,7 +35,7 @@ public:
 
   /// The tag that the answers make, or null: the strongest wins, modules that
   /// others name are contexts.
-  TagAttr tag(mlir::Operation *op, PathAttrs &paths, ModuleTags &tags) const;
+  TagAttr tag(mlir::Operation *op, PathAttrs &paths, TagWriter &tags) const;
 
   /// The line of Python code that made `op`, where it is known.
   llvm::SmallVector<mlir::Location, 1> sources(mlir::Operation *op) const;
