@@ -223,7 +223,7 @@ def _platform(error: OSError | None) -> str:
 
     libc = " ".join(part for part in platform.libc_ver() if part) or "an unknown C library"
     return (
-        "; HTP's wheels are for Linux on x86-64 with glibc 2.34 or newer, and this is "
+        "; HTP's wheels are for Linux on x86-64 with glibc 2.31 or newer, and this is "
         f"{platform.system()} on {platform.machine()} with {libc}: build HTP from its sources here"
     )
 
