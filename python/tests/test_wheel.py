@@ -66,6 +66,13 @@ def test_what_is_in_it(wheel):
     assert "Requires-Dist: torch>=2.6; extra == 'torch'" in metadata.replace('"', "'")
 
 
+def test_before_make_setup(tmp_path):
+    command = (sys.executable, ROOT / "scripts/wheel.py", "htp", "--dist", tmp_path)
+    made = run("env", f"HTP_SYSROOT={tmp_path}", *command)
+    shown = " ".join((made.stdout + made.stderr).split())
+    assert made.returncode and "HTP is built with what is not here: Debian 11's C library." in shown
+
+
 def test_older_glibc(wheel, tmp_path):
     asked = ("--no-index", "--only-binary=:all:", "--target", tmp_path)
     install = (sys.executable, "-m", "pip", "install", *asked, wheel, "--platform")
