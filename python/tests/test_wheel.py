@@ -5,6 +5,7 @@ network. Debian 11 has the oldest glibc and the oldest Python that the wheel is 
 A minute for the wheel out of the compiler's cache, a minute and a half for each system.
 """
 
+import ast
 import ensurepip
 import json
 import os
@@ -23,6 +24,7 @@ import htp
 SUITES = os.environ.get("HTP_WHEEL_SUITES", "bullseye bookworm").split()
 #: pip asks Python before 3.10 for distutils, which is a package of its own there.
 WITH_DISTUTILS = {"bullseye"}
+TYPE_CHECKS = {"isinstance", "issubclass"}
 #: Loads everything that is in the wheel. What needs more than Python says so.
 EVERY_MODULE = """
 import compileall, importlib, pkgutil, htp
@@ -64,6 +66,16 @@ def test_what_is_in_it(wheel):
     assert not [name for name in names if ".so" in name], "all is static, but LibTorch"
     assert "Requires-Python: >=3.9" in metadata
     assert "Requires-Dist: torch>=2.6; extra == 'torch'" in metadata.replace('"', "'")
+
+
+def test_unions_for_python_39():
+    """It knows `A | B` of types in annotations alone, which nobody evaluates. What needs PyTorch is not loaded in
+    the bare systems, and ruff does not look into calls."""
+    for file in sorted((ROOT / "python/htp").rglob("*.py")):
+        for call in ast.walk(ast.parse(file.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in TYPE_CHECKS:
+                found = [n for n in ast.walk(call.args[1]) if isinstance(n, ast.BitOr)]
+                assert not found, f"{file}:{call.lineno}: a tuple of types is meant"
 
 
 def test_before_make_setup(tmp_path):
