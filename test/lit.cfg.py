@@ -46,6 +46,10 @@ if all(
 ):
     config.available_features.add("consumer")
 
+# PRESET=debug and asan: assertions and debug output are compiled in.
+if config.assertions:
+    config.available_features.add("assertions")
+
 # PRESET=asan. Debian's LLVM is built without sanitizers: what its allocators hand out looks poisoned, and
 # neither its mlir-opt nor LibTorch can share a process with them.
 if config.sanitized:
