@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Set up everything HTP needs, from a bare Debian 12 with git, g++, cmake and Python 3.11: Debian packages,
-# .venv with pinned versions, Debian 11's C library for the wheel, ONNX C++. Skips what is there, so it can run before every build.
+# .venv with pinned versions, Debian 11's C library for the wheel, ONNX C++. Skips what is there, so it can run
+# before every build.
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 cd "$HTP_ROOT"
