@@ -31,7 +31,7 @@ demo: build ## Set up, build, and run the main job on a BERT-tiny made on the sp
 test: build ## Set up, build, and run every test (what CI runs)
 	@$(PYTHON) scripts/run_tests.py --build $(BUILD) $(TESTS)
 
-setup: ## Debian packages, .venv, ONNX C++: only what is missing
+setup: ## Debian packages, .venv, ONNX C++, Debian 11's C library for the wheel: only what is missing
 	@scripts/setup.sh
 
 configure: setup

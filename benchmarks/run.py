@@ -301,7 +301,7 @@ def bench_outline(bench):
         trace = f"--htp-tag=trace={folder / 'trace.json'}"
         tagged[nodes] = [bench.htp_opt, folder / "model.onnx", trace, *end]
         file[nodes] = [bench.htp_opt, source, *end]
-    passes = ("HTPOutline", "Verify")
+    passes = ("HTPOutline",)
     return [
         *grow("outlining after tagging", tagged, bench.rounds, 2, only=passes),
         *grow("outlining a tagged file", file, bench.rounds, 2),

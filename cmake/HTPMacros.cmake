@@ -45,12 +45,20 @@ set(HTP_LLVM_ARCHIVES
 list(TRANSFORM HTP_LLVM_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 
 # Where HTP_PORTABLE is on, a program that links archives alone runs with any
-# glibc from 2.34 on.
+# glibc from 2.31 on: it is linked with Debian 11's (HTP_SYSROOT, which
+# cmake/HTPWheel.cmake knows), and brings what only younger ones have.
 function(htp_make_portable target)
   if(HTP_PORTABLE)
-    # LLVM asks for this function, and glibc has it from 2.36 on.
-    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib/Support/Portable/arc4random.c")
-    target_link_options(${target} PRIVATE -Wl,--strip-all)
+    set(portable "${PROJECT_SOURCE_DIR}/lib/Support/Portable")
+    target_sources(${target} PRIVATE "${portable}/arc4random.c" "${portable}/single_threaded.c")
+    # In a sysroot, clang looks for GCC's own files there, too.
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libstdc++.a
+      OUTPUT_VARIABLE libstdcxx OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    get_filename_component(gcc "${libstdcxx}" DIRECTORY)
+    target_link_options(${target} PRIVATE
+      -Wl,--strip-all "--sysroot=${HTP_SYSROOT}" "--gcc-install-dir=${gcc}")
+    # Libraries of their own before glibc 2.34.
+    target_link_libraries(${target} PRIVATE pthread dl m)
   endif()
 endfunction()
 

@@ -1,16 +1,18 @@
 # `pip install .`: the native programs inside a wheel. pip builds in an
 # environment of its own, where neither LibTorch nor ONNX's C++ library is: both
-# come from where `make setup` put them. Of an archive of sources, which pip unpacks
+# come from where `make setup` put them, and so does the old system that the
+# portable wheel is linked for. Of an archive of sources, which pip unpacks
 # where no .venv is, LibTorch comes from the Python that builds it
 # (`pip install --no-build-isolation`).
 
 set(root "${CMAKE_CURRENT_SOURCE_DIR}")
 set(python "${root}/.venv/bin/python")
 execute_process(
-  COMMAND bash -c "source scripts/env.sh && printf '%s;%s' \"$HTP_ONNX_ROOT\" \"$HTP_COMPILER_LAUNCHER\""
+  COMMAND bash -c "source scripts/env.sh && printf '%s;%s;%s' \"$HTP_ONNX_ROOT\" \"$HTP_SYSROOT\" \"$HTP_COMPILER_LAUNCHER\""
   WORKING_DIRECTORY "${root}" OUTPUT_VARIABLE environment COMMAND_ERROR_IS_FATAL ANY)
 list(GET environment 0 onnx)
-list(GET environment 1 launcher)
+list(GET environment 1 HTP_SYSROOT)
+list(GET environment 2 launcher)
 set(missing)
 if(NOT EXISTS "/usr/lib/llvm-22/lib/cmake/mlir/MLIRConfig.cmake")
   list(APPEND missing "LLVM and MLIR 22")
@@ -28,6 +30,9 @@ if(NOT EXISTS "${python}")
 endif()
 if(NOT EXISTS "${onnx}/lib/cmake/ONNX/ONNXConfig.cmake")
   list(APPEND missing "ONNX's C++ library")
+endif()
+if(HTP_PORTABLE AND NOT EXISTS "${HTP_SYSROOT}/lib")
+  list(APPEND missing "Debian 11's C library")
 endif()
 if(missing)
   list(JOIN missing ", " missing)

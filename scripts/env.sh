@@ -12,6 +12,8 @@ HTP_ONNX_FLAGS="-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=17 -DCMAKE_POSIT
 htp_key=$(printf '%s' "$HTP_ONNX_FLAGS" | sha256sum | cut -c1-8)
 export HTP_ONNX_ROOT=${HTP_ONNX_ROOT:-$HTP_CACHE/onnx-$HTP_ONNX_VERSION-protobuf3.21-$htp_key}
 unset htp_key
+# What the wheel is linked with, so that it runs where nothing is younger.
+export HTP_SYSROOT=${HTP_SYSROOT:-$HTP_CACHE/debian11-glibc2.31}
 export HTP_COMPILER_LAUNCHER=${HTP_COMPILER_LAUNCHER-$(command -v ccache || true)}
 # A clone in another folder finds the same objects in the cache.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$HTP_ROOT} CCACHE_NOHASHDIR=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Set up everything HTP needs, from a bare Debian 12 with git, g++, cmake and Python 3.11: Debian packages,
-# .venv with pinned versions, ONNX C++. Skips what is there, so it can run before every build.
+# .venv with pinned versions, Debian 11's C library for the wheel, ONNX C++. Skips what is there, so it can run before every build.
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 cd "$HTP_ROOT"
@@ -52,9 +52,18 @@ viewer_packages() {
     printf 'warning: the packages of viewer/ could not be installed: its tests will be skipped\n' >&2
 }
 
+# What the wheel is linked with. Nothing else needs it.
+sysroot() {
+  [ ! -e "$HTP_SYSROOT/lib" ] || return 0
+  say "Debian 11's C library, which the wheel is linked with: kept in $HTP_SYSROOT"
+  scripts/build-sysroot.sh ||
+    printf 'warning: Debian 11'"'"'s C library could not be had: the wheel cannot be made (make wheel, and its test)\n' >&2
+}
+
 debian_packages
 python_packages
 viewer_packages
+sysroot
 [ -e "$HTP_ONNX_ROOT/lib/cmake/ONNX/ONNXConfig.cmake" ] || {
   say "ONNX C++ $HTP_ONNX_VERSION: built once (about 5 minutes on 2 cores), kept in $HTP_ONNX_ROOT"
   scripts/build-onnx.sh

@@ -20,7 +20,7 @@ PYTHON = ROOT / ".venv/bin/python"
 MB = 1_000_000
 #: What each wheel promises: the oldest glibc, and the most bytes.
 PROMISES = {
-    "htp": ("manylinux_2_34_x86_64", 15 * MB),
+    "htp": ("manylinux_2_31_x86_64", 15 * MB),
     "htp-mlir": ("manylinux_2_36_x86_64", 200 * MB),
 }
 #: The user's PyTorch has these.

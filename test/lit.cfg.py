@@ -26,8 +26,7 @@ config.substitutions.append(
 )
 llvm_config.use_default_substitutions()
 tools = [
-    # Users' runs verify once, after the last pass; tests after each one.
-    ToolSubst("htp-opt", extra_args=["--verify-each"]),
+    "htp-opt",
     "htp-onnx",
     "htp-trace",
     "htp-lsp-server",

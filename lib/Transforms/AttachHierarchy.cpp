@@ -282,8 +282,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
   mlir::ModuleOp module = getOperation();
   size_t nodes = 0, tagged = 0, lost = 0;
   StringAttr firstLost;
-  ModuleTags tags(tree.size());
-  Tagger tagger;
+  TagWriter tags(tree.size());
   forEachRootedNode(module, [&](Operation *op) {
     ++nodes;
     TagAttr before = getTag(op);
@@ -291,7 +290,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     if (isGiven(before) && tree.contains(before.getPath())) {
       ++tagged;
       LDBG() << DebugNode{op} << " keeps the user's " << before;
-      tagger.setTag(op, withKnownContexts(before, tree), evidence.sources(op));
+      tags.write(op, withKnownContexts(before, tree), evidence.sources(op));
       return;
     }
     if (isGiven(before) && lost++ == 0)
@@ -317,7 +316,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     });
     if (tag) {
       ++tagged;
-      tagger.setTag(op, tag, evidence.sources(op));
+      tags.write(op, tag, evidence.sources(op));
     } else if (before) {
       op->removeAttr(kTagAttr);
       op->setLoc(stripScopes(op->getLoc()));

@@ -46,7 +46,7 @@ class Call:
             raise BadInput("the example call has no tensor: pass args or kwargs")
         for argument, value in self.arguments.items():
             # A flag chooses what the model is; a number is data that ONNX could have taken.
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
                 warn(f"the argument {argument!r} is no tensor: the exported model keeps {value!r}")
 
     def _leaves(self) -> Iterator[Leaf]:

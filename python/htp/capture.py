@@ -53,7 +53,7 @@ def unwrapped(model: Any) -> Any:
         if type(model).__name__ == "OptimizedModule" and hasattr(model, "_orig_mod"):
             model = model._orig_mod  # torch.compile; its class is no public name
         elif isinstance(
-            model, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel
+            model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
         ) and isinstance(model.module, torch.nn.Module):
             model = model.module
         else:

@@ -73,7 +73,7 @@ def compare(before: Any, after: Any, *, only: Iterable[str] = ASPECTS) -> Compar
 
 
 def _comparable(model: Any) -> TaggedModel | Structure:
-    if isinstance(model, TaggedModel | Structure):
+    if isinstance(model, (TaggedModel, Structure)):
         return model
     if kind_of(model) == "path" and (structure := read_structure(existing(model))):
         return structure

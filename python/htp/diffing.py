@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Union
 
 from . import tagging
 from .diff_graphs import Call, Graph, Pair, depth, label, pairs_of_graphs
@@ -28,7 +28,7 @@ from .scratch import Scratch
 if TYPE_CHECKING:
     from .diff_programs import Program
 
-    _Side: TypeAlias = Graph | Program
+    _Side = Union[Graph, Program]
 
 Progress = Callable[[str], None]
 #: Noise, as a part of the signal, below which two values are one in two layouts.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from . import tagging
 from .errors import BadInput
@@ -56,7 +56,7 @@ def write_node_data(
     return list(files), outputs.replaced, len(nodes) - len(named)
 
 
-_Value = Callable[[Node], float | None]
+_Value = Callable[[Node], Optional[float]]
 
 
 def _figures(

@@ -123,8 +123,9 @@ class Reader:
         inputs are values of its own."""
         places = [node for node in body.graph.nodes if node.op == "placeholder"]
         operands = [thing for thing in _flat(inputs) if "constant" not in thing]
+        assert len(places) <= len(operands), "each input of a subgraph is an operand"
         made = []
-        for node, operand in zip(places, operands[len(operands) - len(places) :], strict=True):
+        for node, operand in zip(places, operands[len(operands) - len(places) :]):
             if captures:
                 self.things[node] = operand
             else:
@@ -175,7 +176,7 @@ class Reader:
     def results(self, node: torch.fx.Node) -> Iterator[Thing]:
         """What a node makes: one value, or those that other nodes take out of it."""
         value = node.meta.get("val")
-        if not isinstance(value, list | tuple):
+        if not isinstance(value, (list, tuple)):
             if value is not None:
                 yield self.make(node, node.name, value)
             return
@@ -204,7 +205,7 @@ class Reader:
         """As in trace.json; types, layouts and memory formats are numbers, as in an archive."""
         if isinstance(value, torch.fx.Node):
             return self.things.get(value, {"constant": None})
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             return {"list": [self.argument(item) for item in value]}
         if isinstance(value, float) and not math.isfinite(value):
             name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -218,7 +219,7 @@ class Reader:
         ):
             if isinstance(value, kind) and value in (numbers := torchfeatures.numbers(name)):
                 return {"constant": int(numbers[value])}
-        plain = value is None or isinstance(value, bool | int | float | str)
+        plain = value is None or isinstance(value, (bool, int, float, str))
         return {"constant": value if plain else str(value)}
 
 

@@ -214,7 +214,7 @@ def _check_model(model: Any) -> torch.nn.Module:
     if isinstance(model, torch.nn.Module):
         return model
     kind = type(model).__name__
-    if isinstance(model, torch.export.ExportedProgram | torch.jit.ScriptFunction):
+    if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptFunction)):
         raise BadInput(
             f"a {kind} does not say what its modules are: pass the nn.Module that it was made from"
         )
@@ -254,7 +254,7 @@ def _target(f: Any, output: Any) -> Path:
     if f is not None and output is not None:
         raise BadInput("give either f or output, not both")
     chosen = f if f is not None else output if output is not None else "model.onnx"
-    if not isinstance(chosen, str | os.PathLike):
+    if not isinstance(chosen, (str, os.PathLike)):
         raise BadInput(f"the file to write must be a path, found a {type(chosen).__name__}")
     return Path(chosen)
 
@@ -266,7 +266,7 @@ def arguments_of(
     at the end holds keyword arguments, where forward takes them."""
     if isinstance(args, Mapping):
         args = (args,)
-    elif not isinstance(args, tuple | list):
+    elif not isinstance(args, (tuple, list)):
         args = (args,)
     args = tuple(args)
     if kwargs is None and args and isinstance(args[-1], Mapping) and _fits(model, args):

@@ -13,13 +13,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 from .errors import BadInput
 from .model import TaggedModel
 from .scratch import Scratch
 
-StrPath = str | os.PathLike[str]
+StrPath = Union[str, os.PathLike[str]]
 Kind = Literal["path", "bytes", "proto", "ir", "program"]
 #: Beyond this a model keeps its weights in a file of their own: protobuf ends at 2 GiB.
 _LARGE = 1536 << 20
@@ -36,9 +36,9 @@ def existing(path: StrPath) -> Path:
 
 def kind_of(model: Any) -> Kind:
     """As what a model is held; an error where it is no model at all."""
-    if isinstance(model, str | os.PathLike | TaggedModel):
+    if isinstance(model, (str, os.PathLike, TaggedModel)):
         return "path"
-    if isinstance(model, bytes | bytearray | memoryview):
+    if isinstance(model, (bytes, bytearray, memoryview)):
         return "bytes"
     if _is(model, "onnx", "ModelProto"):
         return "proto"

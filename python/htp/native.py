@@ -14,15 +14,18 @@ import subprocess
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Union
 
 from .errors import BadInput, MissingProgram, ProgramFailed
 from .onnxfile import is_mlir
 
 PACKAGE = Path(__file__).resolve().parent
-_Argument = str | os.PathLike[str]
+_Argument = Union[str, os.PathLike[str]]
 #: What Linux gives anybody, as long as they have few. A program that writes megabytes waits for its reader less
 #: often than with 64 KiB.
 _PIPE = 1 << 20
+#: fcntl.F_SETPIPE_SZ, a name that Python has from 3.10 on.
+_SET_PIPE_SIZE = 1031
 
 
 def candidates(name: str) -> list[Path]:
@@ -105,7 +108,7 @@ class Running:
             ) from error
 
         with contextlib.suppress(OSError):
-            fcntl.fcntl(self.process.stdout or -1, fcntl.F_SETPIPE_SZ, _PIPE)
+            fcntl.fcntl(self.process.stdout or -1, _SET_PIPE_SIZE, _PIPE)
 
     def wait(self, text: bytes | None = None) -> str:
         """Gives the program its input, if it has one; what it printed. Raises where it failed."""
@@ -220,7 +223,7 @@ def _platform(error: OSError | None) -> str:
 
     libc = " ".join(part for part in platform.libc_ver() if part) or "an unknown C library"
     return (
-        "; HTP's wheels are for Linux on x86-64 with glibc 2.34 or newer, and this is "
+        "; HTP's wheels are for Linux on x86-64 with glibc 2.31 or newer, and this is "
         f"{platform.system()} on {platform.machine()} with {libc}: build HTP from its sources here"
     )
 

@@ -44,7 +44,7 @@ class _Walk:
             return
         if value is None or isinstance(value, _PLAIN) or id(value) in above:
             return
-        found = isinstance(value, Mapping | list | tuple | set) or _layers(value) is not None
+        found = isinstance(value, (Mapping, list, tuple, set)) or _layers(value) is not None
         for inner, item in _cache_entries(value, name, self.cache) or _entries(value, name):
             for each in self.tensors(item, inner, above | {id(value)}):
                 found = True
@@ -60,7 +60,7 @@ def _entries(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         items = value.items()
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         items = zip(value._fields, value)
-    elif isinstance(value, list | tuple | collections.deque):
+    elif isinstance(value, (list, tuple, collections.deque)):
         items = enumerate(value)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         items = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
@@ -135,10 +135,10 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 def _is_legacy_cache(value: Any) -> bool:
     return (
-        isinstance(value, tuple | list)
+        isinstance(value, (tuple, list))
         and bool(value)
         and all(
-            isinstance(layer, tuple | list)
+            isinstance(layer, (tuple, list))
             and len(layer) in (2, 4)
             and all(isinstance(item, torch.Tensor) for item in layer)
             for layer in value
@@ -178,7 +178,7 @@ def replaced(
     if isinstance(value, tuple):
         parts = [replaced(item, new, made) for item in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if isinstance(value, list | collections.deque | dict):
+    if isinstance(value, (list, collections.deque, dict)):
         result = made[id(value)] = copy.copy(value)
         base: Any = next(
             b

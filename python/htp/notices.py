@@ -61,7 +61,7 @@ class Notices:
             elif serious := [s for s in text.split(". ") if any(p in s for p in _ABOUT_THE_MODEL)]:
                 self.warn(f"PyTorch warns: {serious[0].strip().rstrip('.')}")
             elif not _is_inner(filename) and not issubclass(
-                category, DeprecationWarning | PendingDeprecationWarning | FutureWarning
+                category, (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
             ):
                 others.append((message, category, filename, lineno))
 

@@ -76,7 +76,7 @@ def trace(
         raise BadInput(f"tracer is {tracer!r}, expected 'auto', 'export' or 'torchscript'")
     say = progress or (lambda text: None)
     notices = Notices()
-    archive = existing(model) if isinstance(model, str | os.PathLike) else None
+    archive = existing(model) if isinstance(model, (str, os.PathLike)) else None
     target = Path(f) if f is not None else (archive or Path("model")).with_suffix(".trace.json")
     try:
         with Outputs(target) as outputs:

@@ -80,7 +80,7 @@ def _paired(value: Any, spec: Any) -> Iterator[tuple[torch.Tensor, Any]]:
     elif isinstance(value, Mapping) and isinstance(spec, Mapping):
         for key, part in spec.items():
             yield from _paired(value.get(key), part)
-    elif isinstance(value, list | tuple) and isinstance(spec, list | tuple):
+    elif isinstance(value, (list, tuple)) and isinstance(spec, (list, tuple)):
         for item, part in zip(value, spec):
             yield from _paired(item, part)
     else:

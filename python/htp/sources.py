@@ -65,7 +65,9 @@ def load_source(
         inputs = _next_step(model, inputs)
     if isinstance(inputs, Mapping):
         return Source(model, (), dict(inputs), name)
-    return Source(model, tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,), {}, name)
+    return Source(
+        model, tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,), {}, name
+    )
 
 
 def _load_file(path: Path) -> Any:
@@ -229,7 +231,7 @@ def _filled(where: str, shape: list[int], dtype: str, bounds: Any, generator: An
     if bounds is not None and (
         not isinstance(bounds, list)
         or len(bounds) != 2
-        or not all(isinstance(b, int | float) for b in bounds)
+        or not all(isinstance(b, (int, float)) for b in bounds)
         or bounds[0] > bounds[1]
     ):
         raise BadInput(f"{where} has range {bounds!r}, expected [low, high]")
@@ -286,5 +288,5 @@ def _image(config: Any, batch: int) -> Any:
 
     vision = getattr(config, "vision_config", config)
     size = getattr(vision, "image_size", None) or 224
-    height, width = size if isinstance(size, list | tuple) else (size, size)
+    height, width = size if isinstance(size, (list, tuple)) else (size, size)
     return torch.randn(batch, getattr(vision, "num_channels", None) or 3, height, width)

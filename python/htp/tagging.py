@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from . import native
 from .files import Outputs
@@ -16,6 +16,8 @@ from .notices import Notices
 from .onnxfile import check_tagged
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .recording import Trace
 
 _Model = TypeVar("_Model")

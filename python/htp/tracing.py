@@ -258,9 +258,9 @@ class GraphReader:
         if isinstance(value, float) and not math.isfinite(value):
             name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
             return {"constant": name}
-        if value is None or isinstance(value, bool | int | float | str):
+        if value is None or isinstance(value, (bool, int, float, str)):
             return {"constant": value}
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             return [self.constant(item) for item in value]
         # Last, because PyTorch's answer takes longer than all others.
         return self.tensor(value) if isinstance(value, torch.Tensor) else {"constant": str(value)}
@@ -290,14 +290,16 @@ class _Reader(GraphReader):
 
     def __init__(self, model: torch.nn.Module, names: _Names) -> None:
         super().__init__(*describe_modules(model))
-        self.entry = dict(zip(model.modules(), self.modules, strict=True))
+        self.entry = dict(zip(model.modules(), self.modules))
         self.names = names
         self.asked = iter(names.asked)  # the modules in the order of their calls
 
     def read(self, graph: Any, tensors: Any, names: list[str], results: Any) -> dict[str, Any]:
         """`tensors` are the arguments of the graph: of those with names the model's caller decides."""
         inputs = []
-        for place, (value, tensor) in enumerate(zip(graph.inputs(), tensors, strict=True)):
+        values = list(graph.inputs())
+        assert len(values) == len(tensors), "each argument is one input of the graph"
+        for place, (value, tensor) in enumerate(zip(values, tensors)):
             if place < len(names):
                 inputs.append({"name": names[place], **self.make(value)})
             else:

@@ -62,46 +62,10 @@ LogicalResult HTPDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
-static Scope scopeOf(TagAttr tag) {
-  return {tag.getPath(), tag.getCall(), tag.getPathAttr()};
-}
-
 void htp::setTag(Operation *op, TagAttr tag, ArrayRef<Location> sources) {
+  Scope scope = {tag.getPath(), tag.getCall(), tag.getPathAttr()};
   op->setDiscardableAttr(kTagAttr, tag);
-  op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
-}
-
-/// Sets the attribute and moves the tag's cache entry to the front.
-htp::Tagger::Tagged &htp::Tagger::set(Operation *op, TagAttr tag) {
-  auto *known = llvm::find_if(
-      last, [&](const Tagged &other) { return other.tag == tag; });
-  if (known == last.end()) {
-    op->setDiscardableAttr(kTagAttr, tag);
-    --known;
-    *known = {tag, op->getDiscardableAttrDictionary(), {}};
-  } else {
-    auto onlyTag = [](DictionaryAttr attributes) {
-      return attributes.size() == 1 && attributes.contains(kTagAttr);
-    };
-    DictionaryAttr own = op->getRawDictionaryAttrs();
-    if (onlyTag(known->attributes) && (own.empty() || onlyTag(own)))
-      op->setDiscardableAttrs(known->attributes);
-    else
-      op->setDiscardableAttr(kTagAttr, tag);
-  }
-  std::rotate(last.begin(), known, std::next(known));
-  return last.front();
-}
-
-void htp::Tagger::setTag(Operation *op, TagAttr tag,
-                         ArrayRef<Location> sources) {
-  LocationAttr &made = set(op, tag).loc;
-  if (made && sources.empty()) {
-    op->setLoc(attachScopeOf(made, op->getLoc()));
-  } else {
-    op->setLoc(attachScope(op->getLoc(), scopeOf(tag), sources));
-    made = op->getLoc();
-  }
+  op->setLoc(attachScope(op->getLoc(), scope, sources));
 }
 
 //===----------------------------------------------------------------------===//

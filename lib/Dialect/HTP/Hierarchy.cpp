@@ -252,18 +252,6 @@ std::optional<ModuleId> PathAttrs::find(StringAttr path) {
   return found;
 }
 
-TagAttr ModuleTags::get(ModuleId module, StringAttr path, int64_t call,
-                        Evidence evidence, double confidence,
-                        StringRef reason) {
-  assert(module < last.size() && "no such module in the tree of these tags");
-  assert(path && "a tag has a path");
-  TagAttr &tag = last[module];
-  if (!tag || tag.getCall() != call || tag.getEvidence() != evidence ||
-      tag.getConfidenceValue() != confidence || tag.getReason() != reason)
-    tag = TagAttr::get(path, call, evidence, confidence, reason);
-  return tag;
-}
-
 void HierarchyAnalysis::assume(std::shared_ptr<const ModuleTree> tree,
                                PathAttrs paths) {
   assert(tree && &paths.getTree() == tree.get() && "paths of another tree");

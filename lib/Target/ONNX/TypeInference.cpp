@@ -138,12 +138,19 @@ static constexpr int64_t kLongVector = 1 << 16;
 /// all.
 static constexpr int64_t kLongestShape = 1 << 20;
 
+static bool isInteger(int32_t elementType) {
+  return elementType == TensorProto::INT64 || elementType == TensorProto::INT32;
+}
+
 static bool isLongVector(const TypeProto &type, int64_t most = kLongVector) {
   const TypeProto::Tensor &tensor = type.tensor_type();
-  bool isInteger = tensor.elem_type() == TensorProto::INT64 ||
-                   tensor.elem_type() == TensorProto::INT32;
-  return isInteger && tensor.shape().dim_size() == 1 &&
+  return isInteger(tensor.elem_type()) && tensor.shape().dim_size() == 1 &&
          tensor.shape().dim(0).dim_value() > most;
+}
+
+static bool isLongVector(const TensorProto &tensor, int64_t most) {
+  return isInteger(tensor.data_type()) && tensor.dims_size() == 1 &&
+         tensor.dims(0) > most;
 }
 
 template <typename ValuesT>
@@ -175,17 +182,50 @@ static bool holdsLength(const TensorProto &tensor) {
   return false;
 }
 
-/// A cheap, conservative check for long vectors, which most graphs do not have.
-static bool mayHaveLongVectors(const GraphProto &graph) {
-  if (anyLongVector(graph.input()) || anyLongVector(graph.value_info()) ||
-      anyLongVector(graph.output()) ||
-      llvm::any_of(graph.initializer(), holdsLength))
-    return true;
-  for (const NodeProto &node : graph.node())
+using IsTensor = llvm::function_ref<bool(const TensorProto &)>;
+
+static bool anyConstant(const GraphProto &graph, IsTensor matches);
+
+/// Whether any tensor that the nodes hold is one that matches.
+template <typename NodesT>
+static bool anyConstantOf(const NodesT &nodes, IsTensor matches) {
+  for (const NodeProto &node : nodes)
     for (const auto &attribute : node.attribute())
-      if (holdsLength(attribute.t()) || mayHaveLongVectors(attribute.g()))
+      if (matches(attribute.t()) ||
+          llvm::any_of(attribute.tensors(), matches) ||
+          anyConstant(attribute.g(), matches) ||
+          llvm::any_of(attribute.graphs(), [&](const GraphProto &body) {
+            return anyConstant(body, matches);
+          }))
         return true;
   return false;
+}
+
+static bool anyConstant(const GraphProto &graph, IsTensor matches) {
+  return llvm::any_of(graph.initializer(), matches) ||
+         anyConstantOf(graph.node(), matches);
+}
+
+/// A cheap, conservative check for long vectors, which most graphs do not have.
+static bool mayHaveLongVectors(const GraphProto &graph) {
+  return anyLongVector(graph.input()) || anyLongVector(graph.value_info()) ||
+         anyLongVector(graph.output()) || anyConstant(graph, holdsLength);
+}
+
+/// Whether the model claims a vector of integers that is longer than any shape:
+/// a tensor's own word, which need not fit what it holds.
+static bool claimsTooMuch(const ModelProto &model) {
+  const GraphProto &graph = model.graph();
+  auto isTooLong = [](const TensorProto &tensor) {
+    return isLongVector(tensor, kLongestShape);
+  };
+  return anyLongVector(graph.input(), kLongestShape) ||
+         anyLongVector(graph.value_info(), kLongestShape) ||
+         anyLongVector(graph.output(), kLongestShape) ||
+         anyConstant(graph, isTooLong) ||
+         llvm::any_of(model.functions(), [&](const FunctionProto &function) {
+           return anyConstantOf(function.node(), isTooLong);
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,10 +290,7 @@ void TypeInference::copyModel(ArrayRef<int> order, ModelProto &copy) {
 }
 
 void TypeInference::run(ArrayRef<int> order) {
-  const GraphProto &original = model.graph();
-  if (anyLongVector(original.input(), kLongestShape) ||
-      anyLongVector(original.value_info(), kLongestShape) ||
-      anyLongVector(original.output(), kLongestShape)) {
+  if (claimsTooMuch(model)) {
     remarks.push_back("types were not inferred: a vector of integers has more "
                       "than " +
                       std::to_string(kLongestShape) + " elements");

@@ -229,7 +229,7 @@ LogicalResult Session::process(MLIRContext &context) {
   if (!config.getIrdlFile().empty() &&
       failed(loadIRDL(config.getIrdlFile(), context)))
     return failure();
-  threaded = context.isMultithreadingEnabled();
+  const bool threaded = context.isMultithreadingEnabled();
   if (!threaded)
     llvm::parallel::strategy = llvm::hardware_concurrency(1);
   // For ONNX it is known what op the passes run on, so build them before
@@ -260,7 +260,7 @@ LogicalResult Session::process(MLIRContext &context) {
   if (!passes && failed(buildPasses(op->getName(), timing, passes)))
     return failure();
   progress.follow(*passes);
-  if (failed(runPasses(*passes, *op, timing)))
+  if (failed(passes->run(*op)))
     return failure();
   progress.begin("writing");
   TimingScope writing = timing.nest("Write");
@@ -307,35 +307,12 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
   return OwningOpRef<Operation *>(module.release());
 }
 
-/// Whether the command line says when to verify. By default the IR is verified
-/// once, after the last pass; only developers of passes need more.
-static bool saysWhenToVerify() {
-  return cl::getRegisteredOptions()["verify-each"]->getNumOccurrences();
-}
-
 LogicalResult Session::buildPasses(OperationName name, TimingScope &timing,
                                    std::optional<PassManager> &passes) {
   passes.emplace(name, PassManager::Nesting::Implicit);
-  passes->enableVerifier(saysWhenToVerify() && config.shouldVerifyPasses());
+  passes->enableVerifier(config.shouldVerifyPasses());
   if (failed(applyPassManagerCLOptions(*passes)))
     return failure();
   passes->enableTiming(timing);
   return config.setupPassPipeline(*passes);
-}
-
-LogicalResult Session::runPasses(PassManager &passes, Operation *op,
-                                 TimingScope &timing) {
-  if (failed(passes.run(op)))
-    return failure();
-  if (passes.empty() || saysWhenToVerify())
-    return success();
-  TimingScope verifying = timing.nest("Verify");
-  // Verification creates no attributes, so it can use threads: the module tree
-  // and functions are verified concurrently.
-  MLIRContext *context = op->getContext();
-  const bool before = context->isMultithreadingEnabled();
-  context->enableMultithreading(threaded);
-  LogicalResult result = verify(op);
-  context->enableMultithreading(before);
-  return result;
 }

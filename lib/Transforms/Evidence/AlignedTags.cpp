@@ -173,15 +173,15 @@ void AlignedTags::tag(Operation *op, const AlignedNode &node) {
   bool byParameter = node.anchored && !program.sameNames;
   ++(byParameter ? numByParameter : numAligned);
   TagAttr tag =
-      tags.get(node.best.module, paths[node.best.module], node.best.call,
-               byParameter ? Evidence::Parameter : evidence, confidence);
+      tags.make(node.best.module, paths[node.best.module], node.best.call,
+                byParameter ? Evidence::Parameter : evidence, confidence);
   if (node.second.module >= 0 &&
       paths[node.second.module] != paths[node.best.module])
     tag = tag.withContexts(ContextAttr::get(op->getContext(),
                                             paths[node.second.module], evidence,
                                             std::min(doubt(confidence), 0.5)));
   recordGround(op, ground);
-  tagger.setTag(op, tag);
+  tags.write(op, tag);
 }
 
 /// Adds a context for the module of a norm that was folded into the node.
@@ -198,7 +198,7 @@ void AlignedTags::addAbsorbed(Operation *op, const AlignedNode &node) {
   SmallVector<ContextAttr> contexts(tag.getContexts());
   contexts.push_back(
       ContextAttr::get(op->getContext(), path, evidence, kAbsorbed));
-  tagger.setTag(op, tag.withContexts(contexts));
+  tags.write(op, tag.withContexts(contexts));
 }
 
 void AlignedTags::write(Operation *op, const AlignedNode &node) {

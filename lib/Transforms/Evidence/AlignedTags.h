@@ -11,6 +11,7 @@
 #include "ModelGraph.h"
 #include "ProgramFit.h"
 #include "SketchMatches.h"
+#include "TagWriter.h"
 
 #include <functional>
 
@@ -83,8 +84,7 @@ private:
   /// are called in the model's.
   std::vector<ModulePlace> places;
   std::vector<mlir::StringAttr> paths;
-  ModuleTags tags;
-  Tagger tagger;
+  TagWriter tags;
 };
 
 } // namespace htp

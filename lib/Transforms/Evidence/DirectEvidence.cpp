@@ -366,7 +366,7 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
 /// Other claims become contexts: they can be right at most if the first one is
 /// wrong.
 TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
-                            ModuleTags &tags) const {
+                            TagWriter &tags) const {
   SmallVector<Claim, 3> all = claims(op);
   if (all.empty())
     return {};
@@ -388,8 +388,8 @@ TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
   }
   auto [module, call] = first.where;
   recordGround(op, first.ground);
-  TagAttr tag = tags.get(module, paths[module], call, evidenceOf(first.ground),
-                         confidence, first.reason);
+  TagAttr tag = tags.make(module, paths[module], call, evidenceOf(first.ground),
+                          confidence, first.reason);
   return contexts.empty() ? tag : tag.withContexts(contexts);
 }
 

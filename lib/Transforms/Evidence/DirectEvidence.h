@@ -8,6 +8,7 @@
 
 #include "Ground.h"
 #include "ParameterEvidence.h"
+#include "TagWriter.h"
 #include "TracedNames.h"
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
@@ -35,7 +36,7 @@ public:
 
   /// The tag for the strongest claim, with modules of the others as contexts;
   /// null without claims.
-  TagAttr tag(mlir::Operation *op, PathAttrs &paths, ModuleTags &tags) const;
+  TagAttr tag(mlir::Operation *op, PathAttrs &paths, TagWriter &tags) const;
 
   /// The line of Python code that `op` came from, if known.
   llvm::SmallVector<mlir::Location, 1> sources(mlir::Operation *op) const;

@@ -72,7 +72,7 @@ def batch(
     knows. What was done before and did not change is skipped, unless `fresh`; a failure is tried again.
     One failure stops no other model.
     """
-    if isinstance(sources, str | os.PathLike):
+    if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
     place = os.fspath(output)
     items, refused = find_items(list(sources), place)

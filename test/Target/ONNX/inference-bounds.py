@@ -1,14 +1,17 @@
 # Small files that ask for endless inference: 24 functions that call each other twice, a vector of 2³¹ elements. They are read at
-# once, what is not inferred is said, and nothing else changes.
+# once, what is not inferred is said, and nothing else changes. A claim that the data does not keep is an error, as soon.
 # RUN: rm -rf %t && mkdir %t && %python %s %t
 # RUN: htp-opt %t/calls.onnx -o %t/out.onnx 2>&1 | FileCheck %s --check-prefix=CALLS
 # RUN: cmp %t/calls.onnx %t/out.onnx
 # RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-onnx %t/vector.onnx -o %t/out.onnx' 2>&1 | FileCheck %s --check-prefix=VECTOR
 # RUN: cmp %t/vector.onnx %t/out.onnx
+# RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-onnx %t/claim.onnx -o %t/out.onnx; test $? = 1' 2>&1 | FileCheck %s --check-prefix=CLAIM
 # RUN: htp-opt %t/usual.onnx | FileCheck %s --check-prefix=USUAL
 
 # CALLS: remark: types of what functions compute were not inferred: their calls of each other are too many, or have no end
 # VECTOR: remark: shapes that depend on values were not inferred: a vector of integers has more than 65536 elements
+# A constant may claim more than it holds.
+# CLAIM: error: node 'c' (Constant) attribute 'value' has 8 bytes of data, but tensor<1099511627776xi64> takes 8796093022208
 # A number that is large and no length: values are followed as ever.
 # USUAL: "onnx.Reshape"{{.*}} -> tensor<2x100000xf32>
 import sys
@@ -46,6 +49,11 @@ fill = helper.make_node(
 )
 cast = helper.make_node("Cast", ["c"], ["d"], to=TensorProto.INT64)
 save("vector.onnx", [fill, cast, helper.make_node("Expand", ["x", "d"], ["y"])], s=[2**31])
+claim = numpy_helper.from_array(np.array([1]))
+claim.dims[0] = 2**40
+constant = helper.make_node("Constant", [], ["i"], "c", value=claim)
+gather = helper.make_node("Gather", ["s", "i"], ["g"], axis=0)
+save("claim.onnx", [constant, gather, helper.make_node("Expand", ["x", "g"], ["y"])], s=[2, 3])
 join = helper.make_node("Concat", ["s", "t"], ["c"], axis=0)
 reshape = helper.make_node("Reshape", ["x", "c"], ["r"])
 save("usual.onnx", [join, reshape, helper.make_node("Relu", ["r"], ["y"])], s=[2], t=[100000])

@@ -90,21 +90,6 @@ TEST(Hierarchy, WhatWasWrittenNeedNotBeReadBack) {
               (*tree)[id].path);
 }
 
-TEST(Hierarchy, TagsOfAModuleAreThoseThatWereAskedFor) {
-  mlir::MLIRContext context;
-  context.loadDialect<HTPDialect>();
-  auto path = mlir::StringAttr::get(&context, "a");
-  ModuleTags tags(1);
-  for (int64_t call : {0, 0, 1})
-    for (Evidence evidence :
-         {Evidence::Name, Evidence::Name, Evidence::Parameter})
-      for (double confidence : {0.5, 0.9})
-        for (llvm::StringRef reason : {"", "b"})
-          EXPECT_EQ(
-              tags.get(0, path, call, evidence, confidence, reason),
-              TagAttr::get(&context, "a", call, evidence, confidence, reason));
-}
-
 TEST(Hierarchy, JSONThereAndBack) {
   ModuleTree tree = llvm::cantFail(treeFromJSON(kTree));
   EXPECT_EQ(text(llvm::cantFail(treeFromJSON(text(tree)))), text(tree));

@@ -47,32 +47,6 @@ TEST_F(ScopeLoc, TheScopeOfAnotherLocationIsAttachedAsItself) {
                   attachScope(loc, {"a", 1}));
 }
 
-TEST_F(ScopeLoc, ATaggerSetsWhatSetTagSets) {
-  context.allowUnregisteredDialects();
-  context.loadDialect<HTPDialect>();
-  Builder builder(&context);
-  auto tag = [&](const char *path) { return TagAttr::get(&context, path, 1); };
-  auto make = [&](bool marked) {
-    OperationState state(named, "d.op");
-    if (marked)
-      state.addAttribute("d.mark", builder.getUnitAttr());
-    return Operation::create(state);
-  };
-  // More tags than the Tagger caches; the marked op has other attributes.
-  Tagger tagger;
-  for (const char *path :
-       {"a", "a", "b", "c", "a", "d", "e", "f", "a", "f", "", "a"})
-    for (bool marked : {true, false, true, false}) {
-      Operation *op = make(marked), *expected = make(marked);
-      tagger.setTag(op, tag(path));
-      setTag(expected, tag(path));
-      EXPECT_EQ(op->getAttrDictionary(), expected->getAttrDictionary());
-      EXPECT_EQ(op->getLoc(), expected->getLoc());
-      op->destroy();
-      expected->destroy();
-    }
-}
-
 TEST_F(ScopeLoc, AnOpMadeOfSeveralHasSeveral) {
   Location a = attachScope(named, {"a", 0}), b = attachScope(line, {"b", 2});
   Location fused = FusedLoc::get(&context, {a, b});

@@ -68,8 +68,6 @@ private:
   llvm::LogicalResult buildPasses(mlir::OperationName name,
                                   mlir::TimingScope &timing,
                                   std::optional<mlir::PassManager> &passes);
-  llvm::LogicalResult runPasses(mlir::PassManager &passes, mlir::Operation *op,
-                                mlir::TimingScope &timing);
   llvm::LogicalResult writeAll(mlir::Operation *op);
   llvm::LogicalResult writeEachModule(mlir::ModuleOp parent);
   llvm::LogicalResult writeFolder(mlir::Operation *op);
@@ -97,7 +95,6 @@ private:
   OutputFile *mainOutput = nullptr;
   std::vector<OutputFile *> sideOutputs;
   std::optional<mlir::MLIRContext> context;
-  bool threaded = true; ///< as given on the command line
   /// The model, the metadata written with it, and the protobuf messages that it
   /// is converted to.
   mlir::OwningOpRef<mlir::Operation *> op;

@@ -16,8 +16,6 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include <array>
-
 #include "HTP/Dialect/HTP/IR/HTPDialect.h.inc"
 
 #include "HTP/Dialect/HTP/IR/HTPEnums.h.inc"
@@ -73,25 +71,6 @@ inline TagAttr getTag(mlir::Operation *op) {
 /// with the lines of Python code that it came from, if known.
 void setTag(mlir::Operation *op, TagAttr tag,
             llvm::ArrayRef<mlir::Location> sources = {});
-
-/// setTag for many ops in program order. Neighbours tend to share tags, so the
-/// attribute dictionary and location metadata of the last few tags are cached
-/// instead of being uniqued again for each op.
-class Tagger {
-public:
-  void setTag(mlir::Operation *op, TagAttr tag,
-              llvm::ArrayRef<mlir::Location> sources = {});
-
-private:
-  struct Tagged {
-    TagAttr tag;
-    mlir::DictionaryAttr attributes;
-    mlir::LocationAttr loc;
-  };
-  std::array<Tagged, 4> last; ///< most recent first
-
-  Tagged &set(mlir::Operation *op, TagAttr tag);
-};
 
 } // namespace htp
 

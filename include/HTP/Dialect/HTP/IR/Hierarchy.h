@@ -60,20 +60,6 @@ private:
   ModuleId last = ModuleTree::root(), reached = ModuleTree::root();
 };
 
-/// Creates tags, with a cache of the last tag of each module: ops of one module
-/// mostly get equal tags, which then need not be uniqued again.
-class ModuleTags {
-public:
-  explicit ModuleTags(size_t modules) : last(modules) {}
-
-  TagAttr get(ModuleId module, mlir::StringAttr path, int64_t call,
-              Evidence evidence, double confidence,
-              llvm::StringRef reason = {});
-
-private:
-  std::vector<TagAttr> last;
-};
-
 /// The tree that `op` holds. `op` must be verified, so this cannot fail.
 ModuleTree fromIR(HierarchyOp op);
 
