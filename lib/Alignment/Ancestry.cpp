@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Labels for constant-time ancestor queries: a few depth-first walks in
+// different orders.
 
 #include "Ancestry.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lookup in the emission table, and rules for names that it does not list.
 
 #include "HTP/Alignment/Emission.h"
 

@@ -5,7 +5,7 @@
 
 // UNTAGGED: has no tags: tag it first, with --htp-tag
 // OTHER: is of another model: 0 of its {{[0-9]+}} parameters are in the model
-// OTHER: note: the option force goes on all the same
+// OTHER: note: the option force turns this into a warning
 // FORCED: warning: {{.*}} is of another model
 // MISSING: cannot read
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Says which step of a program that ran (a trace, or the same graph before an
-// optimizer) each node of a graph came from. Every node was emitted by one
-// step: a node's kind, the parameters it reads, its neighbours and its place
-// in the order all speak for some steps and against others. The belief is
-// sparse (a few steps a node), so that the cost grows with the graph only.
+// Finds the step of a program (a trace, or the same graph before an optimizer
+// ran) that each node of a graph came from. Every node was emitted by one step:
+// its kind, the parameters it reads, its neighbours and its position are
+// evidence for some steps and against others. Beliefs are sparse (a few steps
+// per node), so the cost is linear in the graph.
 
 #ifndef HTP_ALIGNMENT_ALIGNMENT_H
 #define HTP_ALIGNMENT_ALIGNMENT_H
@@ -26,7 +26,7 @@ struct Program {
   struct Parameter {
     llvm::StringRef path;
     TensorContent content;
-    /// Stands for several parameters that an exporter may have made one of.
+    /// Stands for several parameters that an exporter may have merged.
     bool joined = false;
     /// Can be recognised by a sketch.
     bool sketched = false;
@@ -34,9 +34,10 @@ struct Program {
   struct Step {
     /// aten::linear; onnx::MatMul where the program is a graph.
     llvm::StringRef kind;
-    /// Of a graph's node; empty in a trace.
+    /// The node's name if the program is a graph; empty in a trace.
     llvm::StringRef name;
-    /// Whom the step belongs to: an index that only the caller understands.
+    /// The module that the step belongs to: an index with meaning only to the
+    /// caller.
     int32_t module = 0;
     int32_t call = 0;
     llvm::SmallVector<int32_t, 4> inputs;
@@ -44,20 +45,20 @@ struct Program {
     llvm::SmallVector<int32_t, 2> parameters;
     /// A hash of its constant arguments.
     uint64_t constants = 0;
-    /// Where it stands says nothing of whom it is for: a program that takes all
-    /// sizes of its inputs before it begins, whoever wants them.
+    /// The step's position does not tell who needs it: torch.export takes all
+    /// sizes of inputs at the start of the program.
     bool unplaced = false;
   };
   std::vector<Value> values;
   std::vector<Parameter> parameters;
   std::vector<Step> steps;
   std::vector<int32_t> inputs, outputs;
-  /// Values and nodes that have the same name in the graph are the same. Not
-  /// so for a trace: exporters number values anew.
+  /// Values and nodes with equal names in program and graph are the same. Not
+  /// for traces, as exporters renumber values.
   bool sameNames = false;
 };
 
-/// What speaks against an answer.
+/// Reasons to doubt an answer.
 struct RedFlags {
   /// A producer or consumer was placed where the program has no such edge.
   bool edge = false;
@@ -65,11 +66,11 @@ struct RedFlags {
   bool order = false;
   /// The step's kind is not known to emit such a node.
   bool kind = false;
-  /// The belief is spread.
+  /// The belief is spread over several steps.
   bool spread = false;
 };
 
-/// One module that a node may belong to, and how much of the belief it has.
+/// A module that a node may belong to, and its share of the belief.
 struct Belief {
   int32_t module = -1;
   int32_t call = 0;
@@ -77,10 +78,10 @@ struct Belief {
 };
 
 struct AlignedNode {
-  /// The step, or -1 where the node could not be placed at all.
+  /// The step, or -1 if the node could not be placed.
   int32_t step = -1;
   Belief best;
-  /// The runner-up, if it has any weight worth naming.
+  /// The second-best module, if its weight is not negligible.
   Belief second;
   /// The batch norm that became part of this node, if one did.
   Belief absorbed;
@@ -89,37 +90,37 @@ struct AlignedNode {
   RedFlags flags;
 };
 
-/// One step that a node may have come from, and what speaks for it. All but
-/// the beliefs are logarithms of likelihoods, to be compared with those of
-/// another candidate of the same node.
+/// A step that a node may have come from, with the evidence for it. All fields
+/// except the beliefs are log-likelihoods, which are comparable between
+/// candidates of one node.
 struct CandidateStep {
-  /// The step, or -1 for what runs between two steps, or an argument.
+  /// The step, or -1 for a gap between two steps, or an argument.
   int32_t step = -1;
   int32_t module = 0, call = 0;
   /// How well a step of this kind, with its shapes, explains such a node.
   float kind = 0;
   /// How well the places of its producers and consumers fit.
   float dataflow = 0;
-  /// How well its place among the other nodes fits.
+  /// How well its position among the other nodes fits.
   float order = 0;
-  /// How much of the belief it has, in the end and by dataflow alone.
+  /// Its share of the belief: final, and by dataflow alone.
   float belief = 0, freely = 0;
 };
 
 /// Why a node was placed where it was.
 struct Explanation {
   int32_t node = -1;
-  /// The best first; those that nothing speaks for are left out.
+  /// Best first; candidates without any evidence are left out.
   std::vector<CandidateStep> candidates;
 };
 
 struct Alignment {
   /// One for each node of the graph.
   std::vector<AlignedNode> nodes;
-  /// Of the nodes that were asked about.
+  /// Explanations of the requested nodes.
   std::vector<Explanation> explanations;
-  /// Parameters of the program, and how many of them the graph holds. A trace
-  /// of another model shows here.
+  /// The number of parameters of the program, and how many of them were found
+  /// in the graph; low for a trace of another model.
   unsigned parameters = 0, parametersFound = 0;
   /// Mean log-likelihood of a node: how well the program explains the graph.
   double fit = 0;
@@ -127,21 +128,21 @@ struct Alignment {
   bool ownOrder = true;
 };
 
-/// A module's place in the tree, by index: -1 is above the root.
+/// A module's parent in the tree, by index; -1 for the root.
 struct ModulePlace {
   int32_t parent = -1;
-  /// How often it ran; 0 for one that only holds others.
+  /// How often it ran; 0 for a pure container.
   int32_t calls = 1;
 };
 
 struct AlignmentOptions {
   AlignmentParameters parameters;
-  /// The nodes that are explained.
+  /// The nodes to explain.
   llvm::SmallVector<int32_t> explain;
 };
 
-/// `modules` has an entry for each module index, or none where the modules
-/// have no tree.
+/// `modules` has an entry for each module index, or is empty if there is no
+/// module tree.
 Alignment align(const Graph &graph, const Program &program,
                 llvm::ArrayRef<ModulePlace> modules = {},
                 const AlignmentOptions &options = {});

@@ -20,15 +20,15 @@ namespace htp {
 enum class Emits : uint8_t {
   /// It does not, as far as the table knows.
   Nothing,
-  /// It is what the kind is mainly exported as.
+  /// It is the main op that the kind is exported as.
   Main,
   /// It is one of the other ops of the kind's decomposition.
   Part,
   /// It belongs to the size arithmetic around the kind.
   Sizes,
-  /// The same where the kind computes places as well: any integers.
+  /// The same, but the kind also computes positions: any integer arithmetic.
   Indices,
-  /// It is a reshape that an optimizer put around a matrix product.
+  /// It is a reshape that an optimizer added around a matrix product.
   Wrap,
   /// The table does not know the kind: it may emit anything.
   Perhaps,
@@ -38,9 +38,9 @@ enum class Emits : uint8_t {
 struct EmissionRule {
   std::string kind;
   llvm::StringMap<Emits> ops;
-  /// Main ops may come more than once.
+  /// There may be several main ops.
   bool many = false;
-  /// The parts replace the main op: they count only where no main op occurs.
+  /// The parts replace the main op: they count only if there is no main op.
   bool instead = false;
   /// Emits size arithmetic.
   bool sizes = false;
@@ -51,7 +51,7 @@ struct EmissionRule {
   /// The table does not list it.
   bool unknown = false;
 
-  /// Whether the exporter may write several nodes for one op of this kind.
+  /// Whether the exporter may emit several nodes for one op of this kind.
   bool emitsSeveral() const;
   Emits emits(llvm::StringRef op) const;
 };
@@ -74,7 +74,7 @@ public:
   /// emit any op, most likely that of the same name (relu, Relu).
   EmissionRule rule(llvm::StringRef canonicalKind) const;
 
-  /// The ops that a fused op replaces; the last one makes the node's value.
+  /// The ops that a fused op replaces; the last one produces the node's value.
   /// Empty for an op that is not fused.
   llvm::ArrayRef<std::string> fusedFrom(llvm::StringRef op) const;
 

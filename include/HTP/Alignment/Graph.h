@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A graph of operators as the tagging algorithms see it: no dialect, no types,
-// only what tells where an operator may come from. Strings belong to whoever
-// built the graph.
+// A graph of operators as the tagging algorithms see it: without dialects and
+// types, with only what helps to tell where an operator came from. Strings are
+// owned by the builder of the graph.
 
 #ifndef HTP_ALIGNMENT_GRAPH_H
 #define HTP_ALIGNMENT_GRAPH_H
@@ -16,20 +16,20 @@
 
 namespace htp {
 
-/// What a tensor is made of, as far as it tells shape arithmetic from data.
+/// The kind of a tensor's elements, to distinguish shape arithmetic from data.
 enum class ElementKind : uint8_t { Unknown, Float, Integer, Bool };
 
-/// What a constant holds: enough to find it among a model's parameters.
+/// The contents of a constant: enough to find it among a model's parameters.
 struct TensorContent {
   /// Order-free fingerprint of the values (Fingerprint.h); 0: not known.
   uint64_t values = 0;
   int64_t elements = 0;
   llvm::SmallVector<int64_t, 4> shape;
   ElementKind kind = ElementKind::Unknown;
-  /// Of an element; 0: not known.
+  /// Of an element; 0: unknown.
   unsigned bits = 0;
-  /// Parameters of the program that it was recognised as in another way than by
-  /// its fingerprint: several that are equal, or that are packed in it.
+  /// Parameters of the program that it was recognised as by sketches: several
+  /// if they are equal, or packed in it.
   llvm::SmallVector<int32_t, 1> parameters = {};
   bool packed = false;
 };
@@ -37,22 +37,22 @@ struct TensorContent {
 /// A value: the result of a node, a graph input, or a constant.
 struct GraphValue {
   llvm::StringRef name;
-  /// The node that makes it; -1 for graph inputs and constants.
+  /// The node that produces it; -1 for graph inputs and constants.
   int32_t producer = -1;
-  /// Index into Graph::constants; -1 for what is computed.
+  /// Index into Graph::constants; -1 for computed values.
   int32_t constant = -1;
   ElementKind kind = ElementKind::Unknown;
   bool hasShape = false;
-  /// Dimensions; -1 where not known.
+  /// Dimensions; -1 if unknown.
   llvm::SmallVector<int64_t, 4> shape;
 };
 
-/// What is known about a node before it is compared with anything. The module
-/// is an index that only the caller understands; -1 is "nothing known".
+/// What is known about a node beforehand. The module is an index with meaning
+/// only to the caller; -1 means unknown.
 struct Prior {
   int32_t module = -1;
   int32_t call = -1;
-  /// Gives way to what the node's parameters say.
+  /// Overruled by the node's parameters.
   bool weak = false;
 };
 
@@ -61,9 +61,9 @@ struct GraphNode {
   llvm::StringRef name;
   llvm::SmallVector<int32_t, 4> inputs;
   llvm::SmallVector<int32_t, 2> outputs;
-  /// Of an op that an optimizer fused with its activation: which one.
+  /// The activation that an optimizer fused into the op; empty if none.
   llvm::StringRef activation;
-  /// Of a fused product: whether it also scales its result.
+  /// Whether a fused product also scales its result.
   bool scales = false;
   Prior prior;
 };

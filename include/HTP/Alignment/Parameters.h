@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The numbers of the alignment in one place (Parameters.inc says what each one
-// means).
+// The tunable numbers of the alignment. Parameters.inc documents each of them.
 
 #ifndef HTP_ALIGNMENT_PARAMETERS_H
 #define HTP_ALIGNMENT_PARAMETERS_H
@@ -16,7 +15,7 @@ struct AlignmentParameters {
   type name = value;
 #include "HTP/Alignment/Parameters.inc"
 
-  /// Sets parameters by name, for studies: "skip=0,beam=30".
+  /// Sets parameters by name, for experiments: "skip=0,beam=30".
   llvm::Error set(llvm::StringRef assignments);
 };
 

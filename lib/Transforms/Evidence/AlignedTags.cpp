@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the alignment on each function and turns its answers into tags, contexts
+// and call numbers.
 
 #include "AlignedTags.h"
 #include "DescribePlace.h"
@@ -28,7 +31,7 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
     const Module &own = programTree[id];
     places.push_back({id == ModuleTree::root() ? -1 : int32_t(own.parent),
                       int32_t(std::min<int64_t>(own.calls, INT32_MAX))});
-    // Mostly the trees are the same, and nothing need be searched for.
+    // The trees are usually equal, which avoids lookups by path.
     bool same = &tree == &programTree ||
                 (id < tree.size() && tree[id].path == own.path);
     sameTree &= same;
@@ -44,8 +47,8 @@ void AlignedTags::findSizes() {
       sizes.insert(parameter.content.elements);
 }
 
-/// Weights that equal no parameter may be one all the same: rounded, quantized,
-/// or with others in one tensor.
+/// Recognises weights that equal no parameter by sketches: they may be rounded,
+/// quantized or packed.
 void AlignedTags::recognise(ModelGraph &model) {
   if (!sketches)
     return;
@@ -126,8 +129,7 @@ void AlignedTags::setParameters(size_t known, size_t found) {
   fit.parametersFound = found;
 }
 
-/// The root is a module of every model: that a node is known to be in it says
-/// nothing.
+/// Nodes in the root do not count, as every model has a root.
 void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
   if (!fit.parameters || result.parametersFound > fit.parametersFound) {
     fit.parameters = std::max<size_t>(fit.parameters, result.parameters);
@@ -182,7 +184,7 @@ void AlignedTags::tag(Operation *op, const AlignedNode &node) {
   tags.write(op, tag);
 }
 
-/// A node that took in another module's norm is that module's, too.
+/// Adds a context for the module of a norm that was folded into the node.
 void AlignedTags::addAbsorbed(Operation *op, const AlignedNode &node) {
   TagAttr tag = getTag(op);
   if (node.absorbed.module < 0 || !tag)

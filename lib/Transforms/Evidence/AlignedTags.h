@@ -24,7 +24,7 @@ public:
   AlignedTags(mlir::ModuleOp module, const Program &program,
               const ModuleTree &programTree, HierarchyAnalysis &hierarchy);
 
-  /// How messages call the program, and the evidence that tags name.
+  /// The name of the program in messages, and the evidence in tags.
   void setSourceName(llvm::StringRef name) { source = name.str(); }
   void setEvidence(Evidence kind) { evidence = kind; }
 
@@ -34,7 +34,7 @@ public:
     sketches = std::move(make);
   }
 
-  /// Goes on where the program is that of another model.
+  /// Proceed even if the program belongs to another model.
   void setForce(bool on) { force = on; }
   /// What is known of the parameters besides their contents: how many of the
   /// program's are in the model.
@@ -44,10 +44,10 @@ public:
   /// explained in a remark.
   void setExplained(llvm::StringRef name) { explained = name.str(); }
 
-  /// Numbers of the alignment that differ from the usual ones.
+  /// Overrides parameters of the alignment.
   void setNumbers(AlignmentParameters numbers) { options.parameters = numbers; }
 
-  /// Fails, with an error, where the program is that of another model.
+  /// Fails, with an error, if the program belongs to another model.
   mlir::LogicalResult run();
 
   unsigned numAligned = 0, numByParameter = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Why the alignment placed a node where it did, in words.
+// Describes in words why the alignment placed a node where it did.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_DESCRIBEPLACE_H

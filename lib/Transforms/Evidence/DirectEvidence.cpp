@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Claims on a node from its metadata, names and parameters, and how they are
+// weighed against each other.
 
 #include "DirectEvidence.h"
 
@@ -360,7 +363,8 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   return all;
 }
 
-/// What lost against the first claim is right at most where that is wrong.
+/// Other claims become contexts: they can be right at most if the first one is
+/// wrong.
 TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
                             TagWriter &tags) const {
   SmallVector<Claim, 3> all = claims(op);
@@ -369,7 +373,7 @@ TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
   MLIRContext *context = op->getContext();
   const Claim &first = all.front();
   double confidence = worth(first.ground);
-  // Whatever was counted elsewhere: in this file they are wrong often.
+  // Whatever the measured confidence: in this file such notes are often wrong.
   if (first.ground == Ground::UnreliableNotes)
     confidence = std::min(confidence, kGivesWay);
   SmallVector<ContextAttr> contexts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a node itself says about the module that made it: notes of the
-// exporter, scopes in names, parameters that it reads.
+// A node's own evidence of the module that made it: the exporter's metadata,
+// scopes in names, parameters that it reads.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
@@ -23,21 +23,22 @@ struct Claim {
   llvm::StringRef reason; ///< a constant
 };
 
-/// Evidence 1 to 3 for every node of a model.
+/// Collects metadata, names and parameters (1 to 3 in Passes.td) as evidence
+/// for every node of a model.
 class DirectEvidence {
 public:
   /// `trace` may be null, and so may `sketches`, which are those of the tree.
   DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
                  const Trace *trace, SketchMatches *sketches = nullptr);
 
-  /// All answers for `op`, the strongest first.
+  /// All claims on `op`, strongest first.
   llvm::SmallVector<Claim, 3> claims(mlir::Operation *op) const;
 
-  /// The tag that the answers make, or null: the strongest wins, modules that
-  /// others name are contexts.
+  /// The tag for the strongest claim, with modules of the others as contexts;
+  /// null without claims.
   TagAttr tag(mlir::Operation *op, PathAttrs &paths, TagWriter &tags) const;
 
-  /// The line of Python code that made `op`, where it is known.
+  /// The line of Python code that `op` came from, if known.
   llvm::SmallVector<mlir::Location, 1> sources(mlir::Operation *op) const;
 
   const ParameterValues &getParameters() const { return parameters; }

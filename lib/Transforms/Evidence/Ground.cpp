@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Measured confidences of grounds, and the ground of an alignment's answer.
 
 #include "Ground.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On what ground a node is said to belong to a module, and how often answers on
-// that ground are right.
+// Grounds on which a node is assigned to a module, and how often answers on
+// each ground are right.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_GROUND_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_GROUND_H
@@ -16,7 +16,7 @@ enum class Ground : uint8_t {
 #include "Grounds.inc"
 };
 
-/// The evidence that a tag on this ground names.
+/// The kind of evidence in tags on this ground.
 Evidence evidenceOf(Ground ground);
 
 /// The share of answers on this ground that were right where that was counted
@@ -24,11 +24,11 @@ Evidence evidenceOf(Ground ground);
 /// none is a half.
 double worth(Ground ground);
 
-/// Up to this confidence a tag gives way to an alignment that says otherwise.
+/// A tag with at most this confidence is overruled by an alignment that
+/// contradicts it.
 inline constexpr double kGivesWay = 0.5;
 
-/// What an answer of this confidence leaves to all others, without the noise of
-/// the subtraction.
+/// 1 - confidence, without rounding noise.
 double doubt(double confidence);
 
 /// The ground of a node's place in an alignment with a trace, or with a

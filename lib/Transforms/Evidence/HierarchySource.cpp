@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reconstructs the tree from each source that the model itself may contain.
 
 #include "HierarchySource.h"
 #include "PlainModel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where the module tree of a model comes from.
+// The sources of a model's module tree.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_HIERARCHYSOURCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_HIERARCHYSOURCE_H
@@ -20,8 +20,8 @@ enum class HierarchySource {
   Locations  ///< scopes in locations
 };
 
-/// The tree that the model itself holds in `source` (not a trace); nothing
-/// where it holds none there.
+/// The tree that the model itself has in `source` (not a trace); nothing if it
+/// has none there.
 std::optional<ModuleTree> findTree(mlir::ModuleOp module,
                                    HierarchySource source);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builds the plain graph: skips copies and re-encodings, recognises fused ops,
+// scales and quantized biases.
 
 #include "ModelGraph.h"
 
@@ -290,7 +293,8 @@ void GraphBuilder::addOperation(Operation *op) {
     return;
   if (int32_t source = seenThrough(op); source >= 0) {
     values[op->getResult(0)] = source;
-    // It ends what made the value; to quantize is for who reads it.
+    // Dequantizing belongs to the producer of the value, but quantizing to its
+    // reader.
     int32_t maker = graph.values[source].producer;
     if (maker >= 0 && !getOpType(op).ends_with("QuantizeLinear") &&
         getOpType(op) != "ReorderInput")

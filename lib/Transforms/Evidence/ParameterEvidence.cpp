@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matches values with parameters by name, contents and sketches, and finds the
+// modules that read each.
 
 #include "ParameterEvidence.h"
 

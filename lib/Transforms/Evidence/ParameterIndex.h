@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The parameters of a tree by number, and by what they hold.
+// Numbers the parameters of a tree and finds them by contents.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETERINDEX_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETERINDEX_H
@@ -12,7 +12,7 @@
 
 namespace htp {
 
-/// The place of a parameter among all of its tree.
+/// The number of a parameter in its tree.
 using ParameterId = unsigned;
 
 /// Numbers the parameters of a tree, which must outlive this, module by module.
@@ -30,7 +30,7 @@ public:
 
   std::optional<ParameterId> find(llvm::StringRef path) const;
 
-  /// What the parameter is known as: the first of tied ones.
+  /// The representative of the parameter: the first of tied ones.
   ParameterId identity(ParameterId id) const;
 
   /// Parameters with these contents, those of aliases left out.
@@ -40,7 +40,7 @@ public:
   /// Whether any parameter whose contents are known has so many elements.
   bool hasSize(int64_t elements) const { return sizes.contains(elements); }
 
-  /// How many there are, without aliases and constants.
+  /// The number of parameters, without aliases and constants.
   size_t count() const { return own; }
 
 private:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads the notes of PlainNotes.h, and restores initializers.
 
 #include "PlainModel.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A model that comes from a tool which does not know HTP and keeps less than
-// HTP's importer does. In onnx-mlir all tensors are `onnx.Constant dense<…>`:
-// nothing says which of them were initializers.
+// Handles models from tools that do not know HTP and drop some attributes. In
+// onnx-mlir's output all tensors are `onnx.Constant dense<…>`: nothing tells
+// which of them were initializers.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PLAINMODEL_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PLAINMODEL_H
@@ -22,7 +22,7 @@ std::optional<ModuleTree> treeFromText(mlir::ModuleOp module);
 /// Makes initializers of the constants of a model that does not say which of
 /// them are: to ONNX it is the same, and a function that shares its body then
 /// takes weights as operands. Constants inside of outlined functions stay.
-/// Whether it is such a model.
+/// Returns whether it is such a model.
 bool markInitializers(mlir::ModuleOp module);
 
 /// Takes the notes of PlainNotes.h out of a model whose tree is now an

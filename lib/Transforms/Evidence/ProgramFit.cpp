@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Computes the verdict on whether a program belongs to the model, from counts
+// of parameters, sizes and contents.
 
 #include "ProgramFit.h"
 
@@ -186,7 +189,7 @@ LogicalResult ProgramFit::report(mlir::ModuleOp module, StringRef name,
   if (answer == Verdict::Other && !force) {
     InFlightDiagnostic error = module.emitError()
                                << name << " is of another model: " << found;
-    error.attachNote() << "the option force goes on all the same";
+    error.attachNote() << "the option force turns this into a warning";
     return error;
   }
   module.emitWarning() << name << (answer == Verdict::Other ? " is" : " may be")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whether a trace or a reference is of the model at all.
+// Measures whether a trace or a reference belongs to the model at all.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PROGRAMFIT_H
@@ -12,7 +12,7 @@
 
 namespace htp {
 
-/// How much of a program there is in a model, and of the model in the program.
+/// How much of a program was found in a model, and vice versa.
 struct ProgramFit {
   /// Parameters of the program, and those that the model has, by name or by
   /// contents.
@@ -45,9 +45,9 @@ struct ProgramFit {
   enum class Verdict { Fits, Doubtful, Other };
   Verdict verdict() const;
 
-  /// Notes the figures at the model's htp.hierarchy. A warning where the
-  /// program may be of another model; where it is, an error, or with `force` a
-  /// warning.
+  /// Records the figures on the model's htp.hierarchy. Warns if the program may
+  /// belong to another model; if it certainly does, fails with an error or,
+  /// with `force`, warns.
   mlir::LogicalResult report(mlir::ModuleOp module, llvm::StringRef name,
                              Evidence evidence, bool force) const;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which parameters the weights of a graph are, by sketches of what they hold:
-// for weights that were rounded, quantized or packed, and equal none exactly.
+// Finds the parameters in the weights of a graph by sketches: for weights that
+// were rounded, quantized or packed, so that they equal none exactly.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
@@ -22,7 +22,7 @@ namespace htp {
 /// is wrong a warning says so.
 std::unique_ptr<WeightReader> weightReader(mlir::Value constant);
 
-/// The matches of one graph, found as they are asked for.
+/// The matches of one graph, computed on demand.
 class SketchMatches {
 public:
   /// The parameters of a tree, numbered module by module (ParameterIndex.h).
@@ -36,7 +36,8 @@ public:
   /// recognised.
   llvm::ArrayRef<SketchMatch> find(mlir::Value constant);
 
-  /// Weights that could be compared, and those that are parameters.
+  /// The number of weights that could be compared, and of those that were
+  /// recognised.
   size_t compared() const { return numCompared; }
   size_t recognised() const { return numRecognised; }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Checks value names against the trace by comparing what both sides read.
 
 #include "TracedNames.h"
 

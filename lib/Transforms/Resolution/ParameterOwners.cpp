@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds the owner of the parameters that a node reads.
 
 #include "ParameterOwners.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whose parameters a node reads. A module may read another one's parameters (an
-// attention those of its projection), but a tag that is not the owner's is
-// never beyond doubt.
+// Finds the module whose parameters a node reads. A module may read another
+// one's parameters (an attention those of its projection), but then its tag is
+// never certain.
 
 #ifndef HTP_LIB_TRANSFORMS_RESOLUTION_PARAMETEROWNERS_H
 #define HTP_LIB_TRANSFORMS_RESOLUTION_PARAMETEROWNERS_H

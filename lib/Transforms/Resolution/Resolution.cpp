@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What patterns can ask about a node (ConflictView), and the registry of
+// patterns.
 
 #include "HTP/Transforms/Resolution.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registration of HTP's own resolution patterns.
 
 #ifndef HTP_LIB_TRANSFORMS_RESOLUTION_RESOLUTIONPATTERNS_H
 #define HTP_LIB_TRANSFORMS_RESOLUTION_RESOLUTIONPATTERNS_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loads policies and overrides, and matches them with nodes.
 
 #include "UserDecisions.h"
 

@@ -18,18 +18,18 @@ public:
   UserDecisions(mlir::ModuleOp module, const ModuleTree &tree)
       : module(module), tree(tree) {}
 
-  /// Read a file; an error is reported at the module.
+  /// Load a file; errors are reported on the module.
   mlir::LogicalResult loadPolicy(llvm::StringRef path);
   mlir::LogicalResult loadOverrides(llvm::StringRef path);
 
-  /// Whether the user says nothing about any node.
+  /// Whether there are no rules and no overrides.
   bool empty() const { return rules.empty() && overrides.empty(); }
 
-  /// What the user says about a node, if anything. Fails, with an error, where
-  /// two rules say different things.
+  /// The user's decision about a node, if any. Fails, with an error, if two
+  /// rules contradict each other.
   llvm::FailureOr<std::optional<Decision>> decide(const ConflictView &view);
 
-  /// Warns of what matched nothing in the whole model.
+  /// Warns about rules and overrides that matched nothing.
   void reportUnmatched();
 
 private:
