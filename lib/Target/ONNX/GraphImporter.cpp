@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Imports graphs and functions: inputs, initializers, types and value infos.
+// NodeImporter.cpp has the nodes.
 
 #include "GraphImporter.h"
 
@@ -70,7 +73,7 @@ bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,
                                  NamedAttrList &attrs) const {
   if (!sink)
     return false;
-  // What has no key or no value, or more than both, is not for the sink.
+  // Entries without key or value, or with unknown fields, are not for the sink.
   auto isPair = [](const ::onnx::StringStringEntryProto &entry) {
     return entry.has_key() && entry.has_value() &&
            entry.unknown_fields().empty();
@@ -83,11 +86,11 @@ bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,
   take(*sink, entries);
   if (entries.size() == before)
     return false;
-  // The rest is as it was, in its order.
+  // Remaining entries keep their order.
   SmallVector<Attribute> rest;
   auto *left = entries.begin();
   for (const auto &entry : metadata) {
-    // Empty strings may share their place with those that are not there.
+    // Empty strings may share their address with missing ones.
     bool isLeft = isPair(entry) && left != entries.end() &&
                   left->key.data() == entry.key().data();
     if (isLeft)
@@ -104,7 +107,7 @@ bool GraphImporter::showMetadata(const MetadataEntries &metadata, TakeFn take,
 // Values and their types
 //===----------------------------------------------------------------------===//
 
-/// The first type that is given for a name stays.
+/// The first type given for a name counts.
 static void addTypes(const RepeatedPtrField<ValueInfoProto> &infos,
                      llvm::StringMap<const TypeProto *> &types) {
   for (const ValueInfoProto &info : infos)
@@ -124,7 +127,7 @@ FailureOr<Type> GraphImporter::getType(StringRef name) {
   return Type(NoneType::get(context));
 }
 
-/// Types of values of which the model says none.
+/// Sets inferred types of values for which the model states none.
 void GraphImporter::setInferredTypes(const GraphProto &inferred) {
   Scope &scope = scopes.back();
   auto set = [&](const RepeatedPtrField<ValueInfoProto> &infos) {
@@ -133,7 +136,7 @@ void GraphImporter::setInferredTypes(const GraphProto &inferred) {
       if (!value || !isa<NoneType>(value.getType()) || !info.has_type() ||
           scope.types.contains(info.name()))
         continue;
-      // Inference can go wrong without the model being wrong.
+      // Ignore errors: inference can be wrong even if the model is correct.
       std::string error;
       if (Type type = importType(info.type(), context, error))
         value.setType(type);
@@ -171,7 +174,8 @@ LogicalResult GraphImporter::importGraph(const GraphProto &graph,
   const size_t values =
       graph.input_size() + graph.initializer_size() + graph.node_size();
   scopes.emplace_back(values);
-  // What the model says comes first, so that it can be written as it was.
+  // Types stated in the model take precedence, so that it can be written back
+  // unchanged.
   Scope &scope = scopes.back();
   addTypes(graph.output(), scope.types);
   addTypes(graph.value_info(), scope.types);
@@ -230,7 +234,8 @@ LogicalResult GraphImporter::importFunction(const FunctionProto &function,
   if (showMetadata(function.metadata_props(), take, info.attrs))
     skip.push_back(FunctionProto::kMetadataPropsFieldNumber);
   encoder.encodeFields(function, info.attrs, skip);
-  // One that says nothing of opsets is not one that a pass made.
+  // Mark a function without opset imports, or export would take it for one
+  // created by a pass.
   if (function.opset_import().empty())
     info.attrs.append("opset_import", builder.getArrayAttr({}));
   std::string name = "function '" + function.name() + "'";
@@ -414,7 +419,7 @@ void GraphImporter::importValueInfos(const ValueInfos &infos, GraphInfo &info) {
   for (const ValueInfoProto &entry : infos) {
     Value value = scopes.back().values.lookup(entry.name());
     NamedAttrList attrs;
-    // Without a value there is no type to compare with: all of it is kept.
+    // Without a value there is no type to compare with, so keep everything.
     importValueInfo(entry, value ? value.getType() : NoneType::get(context),
                     encoder, attrs);
     Attribute name = builder.getStringAttr(entry.name());
@@ -428,9 +433,9 @@ void GraphImporter::importValueInfos(const ValueInfos &infos, GraphInfo &info) {
     info.attrs.append("value_info", builder.getArrayAttr(entries));
 }
 
-/// Left to MLIR, each property would be set on its own: as many dictionaries
-/// that nobody needs as the operation has properties. What is no entry of a
-/// dictionary is set on its own.
+/// Creates an operation with all properties at once. MLIR would set them one by
+/// one and unique an intermediate dictionary for each. Properties stored
+/// outside of the dictionary are set separately.
 Operation *GraphImporter::create(OperationState &state) {
   ArrayRef<StringAttr> inherent = state.name.getAttributeNames();
   NamedAttrList own, properties, discardable;

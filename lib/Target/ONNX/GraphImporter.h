@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nodes, initializers and values of one graph or function → a block.
+// Imports the nodes, initializers and values of one graph or function into a
+// block.
 
 #ifndef HTP_LIB_TARGET_ONNX_GRAPHIMPORTER_H
 #define HTP_LIB_TARGET_ONNX_GRAPHIMPORTER_H
@@ -17,8 +18,8 @@
 
 namespace htp {
 
-/// What a graph has beside its block: attributes of the function, or of the
-/// entry in `onnx.graphs` for a subgraph.
+/// What belongs to a graph besides its block: attributes of the function or,
+/// for a subgraph, of its entry in `onnx.graphs`.
 struct GraphInfo {
   mlir::NamedAttrList attrs;
   llvm::SmallVector<mlir::DictionaryAttr> inputs, outputs; // each has `name`
@@ -30,13 +31,13 @@ public:
   GraphImporter(mlir::MLIRContext *context, std::shared_ptr<ModelFile> file,
                 MetadataSink *sink);
 
-  /// The same graph after shape inference. It is asked for as late as possible:
-  /// inference may still run.
+  /// Returns the same graph after shape inference. Called as late as possible,
+  /// as inference may still be running.
   using InferredGraph = llvm::function_ref<const ::onnx::GraphProto &()>;
 
   /// Fills `block` with the graph; its arguments are the graph's inputs.
-  /// `order` is that of its nodes (sortNodes). The block has no terminator yet:
-  /// `results` are the outputs.
+  /// `order` is the order of its nodes (sortNodes). The block gets no
+  /// terminator; `results` receives the outputs.
   mlir::LogicalResult importGraph(const ::onnx::GraphProto &graph,
                                   InferredGraph inferred,
                                   llvm::ArrayRef<int> order, mlir::Block *block,
@@ -53,11 +54,11 @@ public:
   using TakeFn =
       llvm::function_ref<void(MetadataSink &, MetadataSink::Entries &)>;
 
-  /// Shows metadata to the sink, where there is one. True where it took some;
-  /// `attrs` then has what is left.
+  /// Offers metadata to the sink, if any. Returns true if it took some; `attrs`
+  /// then has the rest.
   bool showMetadata(const MetadataEntries &metadata, TakeFn take,
                     mlir::NamedAttrList &attrs) const;
-  /// The same of a node, whose metadata may be a span of the file.
+  /// The same for a node, whose metadata may be a span of the file.
   bool showMetadata(const ::onnx::NodeProto &node, TakeFn take,
                     mlir::NamedAttrList &attrs) const;
 
@@ -70,17 +71,19 @@ private:
 
   /// The values that one graph defines.
   struct Scope {
-    /// For about so many values: to grow a large table again and again is slow.
+    /// `count` is about the number of values; growing a large table repeatedly
+    /// is slow.
     explicit Scope(unsigned count) : values(count) {}
 
     llvm::StringMap<mlir::Value> values;
-    /// What the model says of them.
+    /// The types that the model states.
     llvm::StringMap<const ::onnx::TypeProto *> types;
     mlir::Value noValue;
   };
 
-  /// What is being imported, for messages: a text, or "node 'x' (MatMul)", and
-  /// perhaps an attribute of it. Put into words when there is something to say.
+  /// What is being imported, for messages: a text, or a node ("node 'x'
+  /// (MatMul)") and perhaps one of its attributes. Formatted only if there is a
+  /// message.
   struct Subject {
     std::string text;
     const ::onnx::NodeProto *node = nullptr;
@@ -108,7 +111,7 @@ private:
                 llvm::SmallVectorImpl<mlir::Value> &results);
   void importValueInfos(const ValueInfos &infos, GraphInfo &info);
 
-  /// A node after shape inference, by its place in the file.
+  /// Returns a node after shape inference, by its position in the file.
   using InferredNode = llvm::function_ref<const ::onnx::NodeProto &(int)>;
 
   mlir::LogicalResult importNodes(const Nodes &nodes, InferredNode inferred,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Maps a model file, takes large raw data and the metadata of nodes out as
+// spans, and parses the rest.
 
 #include "HTP/Target/ONNX/ModelFile.h"
 #include "HTP/Target/ONNX/Wire.h"
@@ -12,8 +15,8 @@
 using namespace llvm;
 using namespace htp;
 
-/// Replaces large `raw_data` of one tensor by `standIn`, and tells the bytes.
-/// Where the field occurs twice, protobuf's rule holds: the last one counts.
+/// Replaces the large `raw_data` of one tensor by `standIn` and reports its
+/// bytes. If the field occurs twice, the last one counts, as in protobuf.
 static ArrayRef<char> takeRawData(StringRef tensor, wire::Rope &rope,
                                   uint64_t standIn) {
   constexpr unsigned kRawData = ::onnx::TensorProto::kRawDataFieldNumber;
@@ -38,8 +41,8 @@ static ArrayRef<char> takeRawData(StringRef tensor, wire::Rope &rope,
 }
 
 namespace {
-/// A message that lies in pieces, without joining them all first: small ones
-/// are handed to protobuf together, since each takes it some ado.
+/// Parses a message in pieces without joining all of them. Small pieces are
+/// joined, as each stream has some overhead in protobuf.
 class RopeStream : public google::protobuf::io::ZeroCopyInputStream {
 public:
   explicit RopeStream(const wire::Rope &rope) : pieces(rope.pieces()) {}
@@ -71,7 +74,7 @@ public:
   int64_t ByteCount() const override { return read; }
 
 private:
-  /// Pieces of less are joined to about so many bytes.
+  /// Smaller pieces are joined to about this many bytes.
   static constexpr size_t kSmall = 4096, kJoined = 1 << 16;
 
   bool fill() {
@@ -138,7 +141,7 @@ ModelFile::parse(std::shared_ptr<ModelFile> file, StringRef bytes) {
     return createStringError("'" + file->filePath +
                              "' is not an ONNX model: " + why);
   };
-  // Where it lies in memory is another place in each run.
+  // The address in memory differs from run to run.
   file->firstSpan = reinterpret_cast<uintptr_t>(bytes.data()) << 16;
   auto takeTensor = [&](StringRef tensor, wire::Rope &rope) {
     uint64_t standIn = file->firstSpan + file->spans.size();

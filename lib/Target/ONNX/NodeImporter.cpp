@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The part of GraphImporter that makes operations of nodes.
+// The part of GraphImporter that imports nodes as operations.
 
 #include "GraphImporter.h"
 #include "NodeOrder.h"
@@ -20,7 +20,7 @@ using ::onnx::NodeProto;
 // Order of nodes
 //===----------------------------------------------------------------------===//
 
-/// Says why `name` is not known where node `index` of `nodes` uses it.
+/// Explains why `name` is unknown at node `index` of `nodes`, which uses it.
 std::string GraphImporter::explainMissing(const Nodes &nodes, int index,
                                           StringRef name) {
   std::string message = ("uses value '" + name + "', ").str();
@@ -70,9 +70,10 @@ LogicalResult GraphImporter::importNodes(const Nodes &nodes,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Whether the operator has an operation of its own: any of the default domain,
-/// and those of other ONNX domains that a schema describes. All others are
-/// onnx.Custom, and so are operators whose names mean something else here.
+/// Whether the operator has its own operation: any operator of the default
+/// domain, and those of other ONNX domains that have a schema. All others
+/// become onnx.Custom, as do operators whose names mean something else in this
+/// dialect.
 static bool hasOwnOperation(const NodeProto &node) {
   StringRef type = node.op_type();
   static constexpr StringLiteral kStructural[] = {"Return", "Yield", "NoValue",
@@ -104,8 +105,9 @@ static void importOperator(const NodeProto &node, OperationState &state,
     state.addAttribute("onnx.domain", builder.getStringAttr(node.domain()));
 }
 
-/// Whether a node has fields that most have not, metadata aside. To ask
-/// protobuf's reflection takes longer than all else that a plain node needs.
+/// Whether a node has unusual fields, metadata aside. A cheap check, as
+/// protobuf's reflection would take longer than the rest of importing a plain
+/// node.
 static bool hasMore(const NodeProto &node, const ModelFile &file) {
   static const bool knowsAll = NodeProto::descriptor()->field_count() == 10;
   const auto &unknown = node.unknown_fields();
@@ -189,12 +191,12 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
 // Attributes and subgraphs
 //===----------------------------------------------------------------------===//
 
-/// As onnx-mlir: the number of a data type is written as a type.
+/// As in onnx-mlir, a data type number is represented as a type.
 static bool isDataType(const NodeProto &node, const AttributeProto &attribute) {
   return node.op_type() == "Cast" && attribute.name() == "to";
 }
 
-/// Whether the attribute's name can be a name in the operation's dictionary.
+/// Whether the attribute can be stored under its own name in the dictionary.
 static bool hasOwnName(const NodeProto &node, StringRef name) {
   if (name.empty() || htp::onnx::isReservedAttrName(name) ||
       name.contains('\0'))
@@ -213,8 +215,8 @@ static SmallVector<const GraphProto *> getGraphs(const AttributeProto &proto) {
   return graphs;
 }
 
-/// Regions are in the order of the attributes, except that the true branch of
-/// an If comes first, as in onnx-mlir.
+/// The order of regions is that of the attributes, except that the then-branch
+/// of an If comes first, as in onnx-mlir.
 static SmallVector<int> getRegionOrder(const NodeProto &node) {
   SmallVector<int> order;
   for (int i = 0; i < node.attribute_size(); ++i) {
@@ -300,7 +302,7 @@ LogicalResult GraphImporter::importRegion(const GraphProto &graph,
   builder.setInsertionPointToEnd(block);
   htp::onnx::YieldOp::create(builder, state.location, results);
   info.attrs.append("attribute", builder.getStringAttr(attribute));
-  // A name alone where that is all there is.
+  // Store just the name if there is nothing else.
   auto pack = [&](ArrayRef<DictionaryAttr> values) {
     SmallVector<Attribute> entries;
     for (DictionaryAttr value : values)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Encodes messages as attributes by reflection, and decodes them again.
 
 #include "ProtoAttr.h"
 
@@ -23,9 +25,9 @@ using ::onnx::TensorProto;
 
 static constexpr StringLiteral kUnknownFields = "unknown_fields";
 
-/// Readers of resources expect elements to be aligned; a mapped file only gives
-/// what its layout happens to be. The alignment is stated by type so that the
-/// same model prints the same text wherever its bytes lie.
+/// The alignment to state for a resource. Bytes in a mapped file have whatever
+/// alignment the layout gives them; deriving it from the type makes the same
+/// model print the same text wherever its bytes are.
 static size_t alignmentOf(ShapedType type) {
   unsigned bits = htp::onnx::getElementBits(type.getElementType());
   if (isa<ComplexType>(type.getElementType()))
@@ -56,8 +58,7 @@ htp::getCopiedResource(ShapedType type, StringRef name, ArrayRef<char> bytes) {
 // Encoding
 //===----------------------------------------------------------------------===//
 
-/// The fields that the message's descriptor does not have, without what stands
-/// for a span of the file.
+/// Serializes the unknown fields, except stand-ins for spans of the file.
 static std::string serializeUnknown(const Message &message,
                                     const ModelFile *file) {
   const UnknownFieldSet &all =
@@ -80,7 +81,8 @@ DictionaryAttr ProtoEncoder::encode(const Message &message,
   return attrs.getDictionary(context);
 }
 
-/// What the file keeps as a span: raw data of tensors, metadata of nodes.
+/// Encodes what the file keeps as a span: raw data of tensors, metadata of
+/// nodes.
 void ProtoEncoder::encodeSpans(const Message &message, NamedAttrList &attrs,
                                ArrayRef<int> skip) const {
   if (auto *tensor = dynamic_cast<const TensorProto *>(&message)) {
@@ -172,7 +174,7 @@ Attribute ProtoEncoder::encodeRepeated(const Message &message,
   return ArrayAttr::get(context, elements);
 }
 
-/// One value; `index` is -1 for a field that is not repeated.
+/// Encodes one value; `index` is -1 for a field that is not repeated.
 Attribute ProtoEncoder::encodeValue(const Message &message,
                                     const FieldDescriptor *field,
                                     int index) const {

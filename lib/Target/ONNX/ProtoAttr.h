@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Any protobuf message as a dictionary attribute, and back.
+// Converts any protobuf message to a dictionary attribute, and back.
 //
-// The importer takes the fields that have a natural place in MLIR out of a
-// message; what remains goes through here, so that no field can be forgotten:
-// every field that is set is encoded under its name, fields that this version
-// of ONNX does not know as bytes. {key, value} entries read as pairs:
+// The importer handles the fields that have a natural counterpart in MLIR; the
+// remaining ones go through here, so that none can be forgotten: every field
+// that is set is encoded under its name, unknown fields as bytes. {key, value}
+// entries become pairs:
 //
 //   onnx.opset_import = [{domain = "", version = 17 : si64}]
 //   onnx.metadata_props = [["source", "pytorch"]]
@@ -34,7 +34,7 @@ public:
                     mlir::NamedAttrList &attrs,
                     llvm::ArrayRef<int> skip = {}) const;
 
-  /// Adds an attribute for one field, where it is set.
+  /// Adds an attribute for one field, if it is set.
   void encodeField(const google::protobuf::Message &message,
                    mlir::NamedAttrList &attrs, int number) const;
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading fields, rewriting messages without copying them, and diagnosing
+// malformed ones.
 
 #include "HTP/Target/ONNX/Wire.h"
 
@@ -147,8 +150,8 @@ bool wire::reachesTensor(const Descriptor *descriptor) {
   return entry->second = types.contains(::onnx::TensorProto::descriptor());
 }
 
-/// Whether the field is a node of the main graph or of a function, or on the
-/// way to one. Subgraphs are walked where they are large.
+/// Whether the field is, or contains, a node of the main graph or of a
+/// function. Subgraphs are only visited if they are large.
 static bool leadsToNodes(const Descriptor *descriptor, const Field &field) {
   using namespace ::onnx;
   if (descriptor == GraphProto::descriptor())
@@ -160,9 +163,8 @@ static bool leadsToNodes(const Descriptor *descriptor, const Field &field) {
           field.number == ModelProto::kFunctionsFieldNumber);
 }
 
-/// The metadata of a node: one run of fields, each of them a pair. Empty where
-/// there are none, and where they are anything else, which is protobuf's to
-/// read.
+/// The metadata of a node: one contiguous run of pairs. Empty if there are none
+/// or if they are in any other form, which is left to protobuf.
 static StringRef findNotes(StringRef node) {
   StringRef notes;
   while (std::optional<Field> field = readField(node)) {
@@ -187,8 +189,8 @@ public:
         rewriteNotes(rewriteNotes), rope(rope) {}
 
   enum class Outcome { Unchanged, Changed, Malformed };
-  /// Appends the message to the rope where anything in it changed; leaves the
-  /// rope as it was otherwise.
+  /// Appends the message to the rope if anything in it changed; otherwise
+  /// leaves the rope unchanged.
   Outcome message(const Descriptor *descriptor, StringRef bytes,
                   unsigned depth);
 
@@ -274,7 +276,7 @@ Rewriter::Outcome Rewriter::field(const Descriptor *descriptor,
   if (!type || !reachesTensor(type))
     return Outcome::Unchanged;
 
-  // The new length is known only after the payload: keep a place for it.
+  // The new length is known only after the payload, so reserve a piece for it.
   State before = save();
   rope.parts.push_back(StringRef());
   uint64_t start = rope.total;
@@ -312,8 +314,8 @@ std::unique_ptr<Rope> wire::rewrite(StringRef model, size_t minimum,
 
 namespace {
 
-/// Walks a malformed message to its first fault. Slow and thorough: it runs
-/// only when there is something to report.
+/// Finds the first fault in a malformed message. Thorough rather than fast, as
+/// it only runs if there is an error to report.
 class Diagnosis {
 public:
   explicit Diagnosis(StringRef model) : model(model) {}
@@ -339,15 +341,15 @@ static StringRef nameOf(const Descriptor *descriptor, StringRef bytes) {
   return StringRef();
 }
 
-/// What people call a message: "GraphProto" is a graph.
+/// The kind of a message for users: "GraphProto" is a "graph".
 static std::string kindOf(const Descriptor *descriptor) {
   StringRef kind = descriptor->name();
   kind.consume_back("Proto");
   return kind.lower();
 }
 
-/// Where something is: in the innermost thing with a name. Attributes have the
-/// same few names everywhere: they need their node's.
+/// Describes a place by the innermost named message. Attributes have the same
+/// few names everywhere, so the node's name is added.
 static std::string describe(const Descriptor *descriptor, StringRef name,
                             StringRef inside) {
   std::string text =
@@ -377,8 +379,7 @@ std::string Diagnosis::message(const Descriptor *descriptor, StringRef bytes,
     std::string label = known ? "'" + known->name() + "'"
                               : "number " + std::to_string(head.number);
 
-    // A length that reaches past the end: the innermost message that is cut
-    // off says most.
+    // A length beyond the end: the innermost truncated message tells most.
     std::optional<uint64_t> length;
     if (!field && head.type == Length)
       length = readVarint(content);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Decides which operands of outlined functions are small equal constants, and
+// replaces them by copies in the body.
 
 #include "SinkConstants.h"
 #include "BodyEquivalence.h"
@@ -43,20 +46,20 @@ private:
   const size_t maxBytes;
   llvm::DenseMap<Attribute, SmallVector<func::CallOp>> callsOf;
   int64_t numOriginals = 0;
-  /// Whether the file says of any constant which parameter it is. Where it does
-  /// not, a constant that is read once may be a weight.
+  /// Whether the file names the parameter of any constant. If not, any constant
+  /// that is read once may be a weight.
   bool knowsParameters = false;
 };
 
 } // namespace
 
-/// What a constant holds, if it is one tensor.
+/// The contents of a constant, if it is a single tensor.
 static ElementsAttr contentsOf(Operation *op) {
   return dyn_cast_or_null<ElementsAttr>(op->getAttr("value"));
 }
 
-/// Whether `value` is a constant that a body may hold: no parameter of a
-/// module, and small.
+/// Whether `value` is a constant that may be copied into a body: small, and not
+/// a parameter.
 bool ConstantSinker::isCandidate(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op || !isConstant(op) || isAbsentValue(op) || op->getNumResults() != 1)
@@ -85,16 +88,16 @@ bool ConstantSinker::isPassedAlike(ArrayRef<func::CallOp> calls,
   });
 }
 
-/// Whether `contents` may be what a module learned: many numbers that are no
-/// sizes, axes or bounds.
+/// Whether `contents` may be learned weights: more numbers than sizes, axes or
+/// bounds have.
 static bool isLikeWeight(ElementsAttr contents) {
-  constexpr int64_t kFew = 8; // the factors of a Resize are so many
+  constexpr int64_t kFew = 8; // as many as the factors of a Resize
   return isa<FloatType>(contents.getElementType()) &&
          contents.getNumElements() > kFew;
 }
 
-/// A constant of the body's own: what made the original an initializer, and
-/// what is said of that, stays with the original.
+/// Copies a constant into the body. Attributes that mark or describe an
+/// initializer stay with the original.
 Operation *ConstantSinker::copyInto(Block &body, Operation *constant,
                                     int64_t index) {
   Operation *copy = constant->clone();
@@ -110,8 +113,8 @@ Operation *ConstantSinker::copyInto(Block &body, Operation *constant,
   return copy;
 }
 
-/// Which constant of the function around it this is: the number of an original,
-/// or of a copy among those of the function's body.
+/// The number of a constant in its function: of an original, or of a copy in
+/// the function's body.
 int64_t ConstantSinker::numberOf(Operation *constant) {
   if (auto copy = constant->getAttrOfType<IntegerAttr>(kSunkAttr))
     return copy.getInt();
@@ -165,10 +168,10 @@ size_t sinkConstants(mlir::ModuleOp module, ArrayRef<func::FuncOp> functions,
                      const ModuleTree &tree, size_t maxBytes) {
   ConstantSinker sinker(module, tree, maxBytes);
   size_t count = 0;
-  // Callers first: what sinks into one of them may sink deeper.
+  // Callers first, as constants that sink into them may sink deeper.
   for (func::FuncOp function : llvm::reverse(functions))
     count += sinker.sinkInto(function);
-  // A copy that only the functions within needed.
+  // Erase copies that only nested functions needed.
   for (func::FuncOp function : functions)
     for (Operation &op : llvm::make_early_inc_range(function.front()))
       if (op.hasAttr(kSunkAttr) && op.use_empty())

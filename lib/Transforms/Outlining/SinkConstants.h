@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Constants that all calls of an outlined function pass alike move into its
-// body, where shape inference and constant folding see them.
+// Moves constants that are equal in all calls of an outlined function into its
+// body, where shape inference and constant folding can see them.
 //
 //   %c = "onnx.Constant"() <{value = dense<[0, -1]> : tensor<2xi64>}>
 //   %0 = call @Layer(%x, %w0, %c)
@@ -12,12 +12,12 @@
 //   func.func private @Layer(%x, %w) {
 //     %c = "onnx.Constant"() <{value = …}> {htp.sunk = 0}
 //
-// An exporter writes every shape, axis and bound as an initializer, often one
-// for each use. So a call remembers which of them it passed: `htp.constants`
-// names the original (`htp.constant = 0`, which stays where it was) of each
-// copy in the body. A call within a body names the copies of the function
-// around it in the same way, as if they were still passed; originals that are
-// in that body themselves have negative numbers (constantInBody).
+// Exporters write every shape, axis and bound as an initializer, often one for
+// each use. So a call records which of them it passed: `htp.constants` lists,
+// for each copy in the body, the original (`htp.constant = 0`, which stays in
+// place). Calls inside a body refer to copies of the enclosing function in the
+// same way; originals in that body itself have negative numbers
+// (constantInBody).
 
 #ifndef HTP_LIB_TRANSFORMS_OUTLINING_SINKCONSTANTS_H
 #define HTP_LIB_TRANSFORMS_OUTLINING_SINKCONSTANTS_H
@@ -28,9 +28,9 @@
 
 namespace htp {
 
-/// `functions` are outlined ones, those that call others after these. Constants
-/// of more bytes than `maxBytes`, and parameters of modules, stay operands.
-/// Returns how many operands became constants.
+/// `functions` are outlined functions, callees before callers. Constants of
+/// more than `maxBytes` bytes, and parameters of modules, stay operands.
+/// Returns the number of operands that became constants.
 size_t sinkConstants(mlir::ModuleOp module,
                      llvm::ArrayRef<mlir::func::FuncOp> functions,
                      const ModuleTree &tree, size_t maxBytes);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An ONNX file in memory, without its weights in memory.
+// An ONNX file whose weights are mapped, not copied into memory.
 //
-// A model is a few hundred kilobytes of graph and up to gigabytes of raw tensor
-// bytes. Only the graph goes through protobuf. Large `raw_data` fields stay
-// where they are, in the mapped file: in the parsed message such a tensor has
-// no `raw_data` but an unknown field `kSpanField` that says which span of the
-// file holds it. `rawData` gives the bytes of either kind.
+// A model is a few hundred kilobytes of graph and up to gigabytes of tensor
+// bytes. Only the graph is parsed by protobuf. Large `raw_data` fields stay in
+// the mapped file: in the parsed message, such a tensor has an unknown field
+// `kSpanField` instead, which refers to a span of the file. `rawData` returns
+// the bytes in either case.
 //
-// So it is with the metadata of nodes, which are most of a tagged model: as
-// messages they would be millions of small objects. `notes` gives them.
+// The same goes for the metadata of nodes, the bulk of a tagged model: as
+// messages they would be millions of small objects. `notes` returns them.
 
 #ifndef HTP_TARGET_ONNX_MODELFILE_H
 #define HTP_TARGET_ONNX_MODELFILE_H
@@ -30,9 +30,9 @@
 
 namespace htp {
 
-/// The unknown field of a message that stands for what was taken out of it: a
-/// varint that tells the span. The number lies outside of what ONNX or anyone's
-/// extension uses.
+/// The unknown field of a message that replaces what was taken out of it: a
+/// varint that identifies the span. Neither ONNX nor any known extension uses
+/// this field number.
 constexpr int kSpanField = 536870911;
 
 /// `raw_data` of at least this many bytes becomes a span.
@@ -52,8 +52,8 @@ public:
   ::onnx::ModelProto &model() { return *proto; }
   const ::onnx::ModelProto &model() const { return *proto; }
 
-  /// Gives back the parsed message, which nobody asks for once the model is
-  /// imported: what comes next needs the memory. Spans stay.
+  /// Frees the parsed message, which is not needed once the model is imported.
+  /// Spans stay.
   void dropModel();
 
   /// Whether the tensor has `raw_data`, in the message or as a span.
@@ -66,12 +66,13 @@ public:
   /// The tensor's `raw_data`, wherever it is.
   llvm::ArrayRef<char> rawData(const ::onnx::TensorProto &tensor) const;
 
-  /// The node's metadata where they are a span of the file: fields
-  /// `metadata_props`, each of which is a key and a value (wire::readPair).
-  /// Nothing where they are in the message.
+  /// The node's metadata if they are a span of the file: fields
+  /// `metadata_props`, each with a key and a value (wire::readPair). Nothing if
+  /// they are in the message.
   std::optional<llvm::StringRef> notes(const ::onnx::NodeProto &node) const;
 
-  /// Whether an unknown field stands for a span: it is not part of the model.
+  /// Whether an unknown field is a stand-in for a span and not part of the
+  /// model.
   bool isStandIn(const google::protobuf::UnknownField &field) const;
 
   /// The path as given, and the folder that external data is relative to.
@@ -90,11 +91,11 @@ private:
   // The bytes that the spans point into: one of the two.
   std::unique_ptr<FileMapping> mapping;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  /// Millions of small messages: made and given back in blocks.
+  /// The model is millions of small messages; allocate and free them in blocks.
   google::protobuf::Arena messages;
   ::onnx::ModelProto *proto = nullptr;
   std::vector<llvm::ArrayRef<char>> spans;
-  /// Stand-ins count from here: a number that no file can know beforehand.
+  /// Stand-ins are numbered from here: a number that no file can predict.
   uint64_t firstSpan = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Protobuf's wire format, as far as it takes to move the raw bytes of tensors
-// and the metadata of nodes around protobuf. Which fields hold messages comes
-// from the descriptors of the linked ONNX library, so nothing here follows
-// ONNX's schema by hand.
+// Reads and rewrites protobuf's wire format, as far as needed to keep raw bytes
+// of tensors and metadata of nodes away from protobuf. Which fields hold
+// messages comes from the descriptors of the linked ONNX library, so nothing
+// here follows ONNX's schema by hand.
 
 #ifndef HTP_TARGET_ONNX_WIRE_H
 #define HTP_TARGET_ONNX_WIRE_H
@@ -39,11 +39,11 @@ struct Field {
   llvm::StringRef payload; // the bytes of a Length field
 };
 
-/// Reads the field that `rest` starts with and drops it from `rest`. Returns
-/// nothing, and leaves `rest`, where the bytes are not a whole field.
+/// Consumes the field at the start of `rest`. Returns nothing, and leaves
+/// `rest` unchanged, if the bytes are not a complete field.
 std::optional<Field> readField(llvm::StringRef &rest);
 
-/// A message in pieces that stay where they are.
+/// A message as a list of pieces, which are not copied.
 class Rope {
 public:
   void append(llvm::StringRef bytes);
@@ -60,7 +60,7 @@ private:
 
   std::vector<llvm::StringRef> parts;
   uint64_t total = 0;
-  /// The few bytes of tags and lengths that are new.
+  /// Owns the bytes of new tags and lengths.
   llvm::BumpPtrAllocator storage;
 };
 
@@ -72,28 +72,27 @@ bool reachesTensor(const google::protobuf::Descriptor *descriptor);
 using TensorRewrite =
     llvm::function_ref<bool(llvm::StringRef tensor, Rope &rope)>;
 
-/// Appends to the rope what stands for a node's metadata, which are left out:
-/// fields one after the other, each of which is a key and a value.
+/// Appends a stand-in for a node's metadata to the rope. The argument has the
+/// original fields, one after the other, each with a key and a value.
 using NotesRewrite = llvm::function_ref<void(llvm::StringRef notes, Rope &)>;
 
 /// Rewrites all TensorProtos of at least `minimum` bytes, at any depth of a
-/// ModelProto, and where `rewriteNotes` is given the metadata of all nodes, but
-/// those of smaller subgraphs; corrects the lengths of all that encloses them.
-/// Returns nothing where the message is malformed. `model` must outlive the
-/// rope.
+/// ModelProto, and with `rewriteNotes` the metadata of all nodes except in
+/// smaller subgraphs, and corrects the lengths of all enclosing messages.
+/// Returns nothing if the message is malformed. `model` must outlive the rope.
 std::unique_ptr<Rope> rewrite(llvm::StringRef model, size_t minimum,
                               TensorRewrite rewriteTensor,
                               NotesRewrite rewriteNotes = nullptr);
 
-/// A StringStringEntryProto that is a key and a value, and nothing else.
+/// Reads a StringStringEntryProto that has exactly a key and a value.
 using Pair = std::pair<llvm::StringRef, llvm::StringRef>;
 std::optional<Pair> readPair(llvm::StringRef message);
 
-/// Calls `fn` with each of the fields that a NotesRewrite was given.
+/// Calls `fn` with each field that a NotesRewrite received.
 void forEachPair(llvm::StringRef notes, llvm::function_ref<void(Pair)> fn);
 
 /// Says what is wrong with a ModelProto that protobuf could not parse: which
-/// field of which node or tensor, and where. Empty where nothing is.
+/// field of which node or tensor, and where. Empty if nothing is wrong.
 std::string diagnose(llvm::StringRef model);
 
 } // namespace htp::wire
