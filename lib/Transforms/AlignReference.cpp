@@ -11,6 +11,7 @@
 #include "HTP/Transforms/Passes.h"
 
 #include "Evidence/AlignedTags.h"
+#include "Evidence/DirectEvidence.h"
 
 #include <deque>
 
@@ -123,6 +124,42 @@ static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   return sizes;
 }
 
+/// The modules alone: parameters are compared with those of the reference.
+static ModuleTree withoutParameters(const ModuleTree &tree) {
+  std::vector<htp::Module> modules(tree.all().begin(), tree.all().end());
+  for (htp::Module &module : modules)
+    module.parameters.clear();
+  return cantFail(ModuleTree::create(std::move(modules)));
+}
+
+static bool haveSamePaths(const ModuleTree &a, const ModuleTree &b) {
+  return llvm::equal(a.all(), b.all(),
+                     [](const htp::Module &own, const htp::Module &other) {
+                       return own.path == other.path;
+                     });
+}
+
+/// Names were read by the tree that they suggest, which has not all modules.
+/// What they say of those of the reference counts.
+static void readNames(mlir::ModuleOp module, const ModuleTree &tree) {
+  auto isByName = [](TagAttr tag) {
+    return tag.getEvidence() == Evidence::Name ||
+           tag.getEvidence() == Evidence::ValueName;
+  };
+  ModuleTree modules = withoutParameters(tree);
+  DirectEvidence evidence(module, modules, /*trace=*/nullptr);
+  PathAttrs paths(modules, module.getContext());
+  ModuleTags tags(modules.size());
+  forEachRootedNode(module, [&](Operation *op) {
+    TagAttr before = getTag(op);
+    if (before && !isByName(before))
+      return;
+    if (TagAttr named = evidence.tag(op, paths, tags);
+        named && isByName(named) && named != before)
+      setTag(op, named);
+  });
+}
+
 /// What names alone had suggested may not be modules of the reference.
 static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
   auto isUnknown = [&](Attribute path) {
@@ -169,6 +206,8 @@ void AlignReference::runOnOperation() {
                        << "' has no tags: tag it first, with --htp-tag";
     return signalPassFailure();
   }
+  if (!haveSamePaths(fromIR(module), tree))
+    readNames(module, tree);
   toIR(tree, module);
   dropUnknown(module, tree);
   HierarchyAnalysis hierarchy(module);

@@ -74,6 +74,27 @@ TEST(AlignmentSorted, ProductAndBias) {
   EXPECT_TRUE(rule.many);
 }
 
+/// A Gelu in one node is where the error function is, not where the product
+/// after it is.
+TEST(AlignmentSorted, GeluIsNotTheProductAfterIt) {
+  const EmissionTable &table = EmissionTable::get();
+  EXPECT_EQ(table.rule("onnx::Erf").emits("Gelu"), Emits::Main);
+  EXPECT_EQ(table.rule("onnx::Mul").emits("Gelu"), Emits::Part);
+  // 1: a product, 2: the Gelu, 3: what multiplies by it.
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  int32_t up = model.step("onnx::MatMul", 3, {t}, model.parameter(1));
+  t = model.step("onnx::MatMul", 1, {t}, model.parameter(2));
+  int32_t tanh = model.step("onnx::Tanh", 2, {t});
+  int32_t gelu = model.step("onnx::Mul", 2, {t, tanh});
+  model.program.outputs.push_back(model.step("onnx::Mul", 3, {gelu, up}));
+  int32_t other = model.node("MatMul", {x, model.constant(1)});
+  x = model.node("MatMul", {x, model.constant(2)});
+  x = model.node("Gelu", {x});
+  model.graph.outputs.push_back(model.node("Mul", {x, other}));
+  EXPECT_EQ(model.modules(), (std::vector<int32_t>{3, 1, 2, 3}));
+}
+
 /// A node that a sorter moved ahead of all others is where its connections
 /// have it, not where the order would have it: no such node is made there.
 TEST(AlignmentSorted, ConnectionsBeforeOrder) {
