@@ -61,6 +61,7 @@ private:
   std::vector<ModuleBelief> weighModules(Index n,
                                          const Posterior &posterior) const;
   void putFirst(Index state, llvm::MutableArrayRef<ModuleBelief> beliefs) const;
+  bool hasWays(Index n, Index state, llvm::ArrayRef<Index> placed) const;
   std::vector<Index> places(const Posterior &posterior,
                             llvm::ArrayRef<Index> loosely) const;
   Index homeInGap(Index n, Index state) const;
@@ -248,6 +249,16 @@ bool Aligner::canEmit(Index state, Index n) const {
                           observations.list[n]));
 }
 
+/// Whether the program has a way for each edge of a node in a state.
+bool Aligner::hasWays(Index n, Index state,
+                      llvm::ArrayRef<Index> placed) const {
+  return llvm::all_of(
+             observations.prev[n],
+             [&](Index p) { return (*reach)(placed[p], state) > 0; }) &&
+         llvm::all_of(observations.next[n],
+                      [&](Index m) { return (*reach)(state, placed[m]) > 0; });
+}
+
 /// Where each node is. An order that would have it where no such node is made
 /// is not that of this node, if its connections alone would have it where one
 /// is.
@@ -258,7 +269,9 @@ std::vector<Index> Aligner::places(const Posterior &posterior,
     const Observation &observation = observations.list[n];
     if (!observation.isInput && !observation.isOutput &&
         !canEmit(placed[n], n) &&
-        isKnown(howEmits(emissions, states.list[loosely[n]].kind, observation)))
+        isKnown(
+            howEmits(emissions, states.list[loosely[n]].kind, observation)) &&
+        hasWays(n, loosely[n], loosely))
       placed[n] = loosely[n];
   }
   return placed;
@@ -267,11 +280,7 @@ std::vector<Index> Aligner::places(const Posterior &posterior,
 RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
                         llvm::ArrayRef<Index> placed) const {
   RedFlags flags;
-  bool isGap = states.list[state].isGap;
-  for (Index p : observations.prev[n])
-    flags.edge |= !isGap && (*reach)(placed[p], state) == 0;
-  for (Index m : observations.next[n])
-    flags.edge |= !isGap && (*reach)(state, placed[m]) == 0;
+  flags.edge = !states.list[state].isGap && !hasWays(n, state, placed);
   flags.order = states.list[looseState].module != states.list[state].module;
   flags.kind = !canEmit(state, n);
   flags.spread = belief < kSure;
