@@ -21,7 +21,10 @@ namespace {
 constexpr unsigned kPruneRound = 1;
 /// No node with a lower log-likelihood as the main one is ever taken for it.
 constexpr float kLeast = -1e6;
-constexpr float kSure = 0.99f, kWorthNaming = 0.01f;
+constexpr float kSure = 0.99f, kPlaced = 0.9f, kWorthNaming = 0.01f;
+
+/// A module, and the likeliest of its states.
+using ModuleBelief = std::pair<Belief, Index>;
 
 class Aligner {
 public:
@@ -55,6 +58,12 @@ private:
   Explanation explain(Index node, const Posterior &posterior,
                       const Posterior &loose) const;
   bool canEmit(Index state, Index n) const;
+  std::vector<ModuleBelief> weighModules(Index n,
+                                         const Posterior &posterior) const;
+  void putFirst(Index state, llvm::MutableArrayRef<ModuleBelief> beliefs) const;
+  bool hasWays(Index n, Index state, llvm::ArrayRef<Index> placed) const;
+  std::vector<Index> places(const Posterior &posterior,
+                            llvm::ArrayRef<Index> loosely) const;
   Index homeInGap(Index n, Index state) const;
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
   Index absorbedNorm(Index n, Index state,
@@ -65,6 +74,7 @@ private:
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
   std::vector<Index> mostLikely(const Posterior &posterior) const;
+  std::vector<Index> due(const Posterior &posterior) const;
 
   const Graph &graph;
   const AlignmentOptions &options;
@@ -193,9 +203,28 @@ std::vector<Index> Aligner::mostLikely(const Posterior &posterior) const {
   return best;
 }
 
+/// By which step each node has run, as far as that is known. A node of which
+/// little is known ran before the first of those of which more is known and
+/// that wait for it.
+std::vector<Index> Aligner::due(const Posterior &posterior) const {
+  std::vector<Index> place = mostLikely(posterior), before = place;
+  for (Index n = observations.size(); n-- > 0;) {
+    const float *begin = posterior.data() + candidates.begins[n];
+    llvm::ArrayRef<Index> readers = observations.next[n];
+    if (*std::max_element(begin, begin + candidates[n].size()) >= kPlaced ||
+        readers.empty())
+      continue;
+    before[n] = states.size();
+    for (Index m : readers)
+      before[n] = std::min(before[n], before[m]);
+    place[n] = std::min(place[n], before[n]);
+  }
+  return place;
+}
+
 /// A topological order of the nodes that follows their believed places.
 std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
-  std::vector<Index> place = mostLikely(posterior), waiting, order;
+  std::vector<Index> place = due(posterior), waiting, order;
   using Ready = std::pair<Index, Index>;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>> ready;
   for (Index n = 0; n < observations.size(); ++n) {
@@ -220,14 +249,38 @@ bool Aligner::canEmit(Index state, Index n) const {
                           observations.list[n]));
 }
 
+/// Whether the program has a way for each edge of a node in a state.
+bool Aligner::hasWays(Index n, Index state,
+                      llvm::ArrayRef<Index> placed) const {
+  return llvm::all_of(
+             observations.prev[n],
+             [&](Index p) { return (*reach)(placed[p], state) > 0; }) &&
+         llvm::all_of(observations.next[n],
+                      [&](Index m) { return (*reach)(state, placed[m]) > 0; });
+}
+
+/// Where each node is. An order that would have it where no such node is made
+/// is not that of this node, if its connections alone would have it where one
+/// is.
+std::vector<Index> Aligner::places(const Posterior &posterior,
+                                   llvm::ArrayRef<Index> loosely) const {
+  std::vector<Index> placed = mostLikely(posterior);
+  for (Index n = 0; n < observations.size(); ++n) {
+    const Observation &observation = observations.list[n];
+    if (!observation.isInput && !observation.isOutput &&
+        !canEmit(placed[n], n) &&
+        isKnown(
+            howEmits(emissions, states.list[loosely[n]].kind, observation)) &&
+        hasWays(n, loosely[n], loosely))
+      placed[n] = loosely[n];
+  }
+  return placed;
+}
+
 RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
                         llvm::ArrayRef<Index> placed) const {
   RedFlags flags;
-  bool isGap = states.list[state].isGap;
-  for (Index p : observations.prev[n])
-    flags.edge |= !isGap && (*reach)(placed[p], state) == 0;
-  for (Index m : observations.next[n])
-    flags.edge |= !isGap && (*reach)(state, placed[m]) == 0;
+  flags.edge = !states.list[state].isGap && !hasWays(n, state, placed);
   flags.order = states.list[looseState].module != states.list[state].module;
   flags.kind = !canEmit(state, n);
   flags.spread = belief < kSure;
@@ -329,15 +382,56 @@ void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
   }
 }
 
+/// How much each module is believed to be a node's: the sum over its states.
+std::vector<ModuleBelief>
+Aligner::weighModules(Index n, const Posterior &posterior) const {
+  std::vector<ModuleBelief> beliefs;
+  llvm::SmallVector<float, 16> tops;
+  for (auto [i, c] : llvm::enumerate(candidates[n])) {
+    float weight = posterior[candidates.begins[n] + i];
+    const State &state = states.list[c.state];
+    auto found = llvm::find_if(beliefs, [&](const auto &entry) {
+      return entry.first.module == state.module;
+    });
+    if (found == beliefs.end()) {
+      beliefs.push_back({{state.module, state.call, weight}, c.state});
+      tops.push_back(weight);
+      continue;
+    }
+    found->first.weight += weight;
+    float &top = tops[found - beliefs.begin()];
+    if (weight > top) {
+      top = weight;
+      found->first.call = state.call;
+      found->second = c.state;
+    }
+  }
+  llvm::sort(beliefs, [](const auto &a, const auto &b) {
+    return a.first.weight != b.first.weight ? a.first.weight > b.first.weight
+                                            : a.second < b.second;
+  });
+  return beliefs;
+}
+
+/// Makes the module of a state the answer, whatever it weighs.
+void Aligner::putFirst(Index state,
+                       llvm::MutableArrayRef<ModuleBelief> beliefs) const {
+  auto *found = llvm::find_if(beliefs, [&](const ModuleBelief &belief) {
+    return belief.first.module == states.list[state].module;
+  });
+  std::rotate(beliefs.begin(), found, found + 1);
+  beliefs.front().first.call = states.list[state].call;
+  beliefs.front().second = state;
+}
+
 void Aligner::answer(const Posterior &posterior, const Posterior &loose,
                      Alignment &result) const {
   result.nodes.resize(graph.nodes.size());
-  std::vector<Index> placed = mostLikely(posterior),
-                     loosely = mostLikely(loose);
+  std::vector<Index> loosely = mostLikely(loose),
+                     placed = places(posterior, loosely);
   std::vector<bool> taken(states.size());
   for (Index state : placed)
     taken[state] = true;
-  llvm::SmallVector<std::pair<Belief, Index>> beliefs;
   llvm::SmallVector<Index> foldedIn; // norms that became part of another node
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
@@ -345,32 +439,9 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
       foldedIn.push_back(n);
     if (observation.isInput || observation.isOutput || !observation.names)
       continue;
-    // A module's belief is the sum over its states.
-    beliefs.clear();
-    llvm::SmallVector<float, 16> tops;
-    for (auto [i, c] : llvm::enumerate(candidates[n])) {
-      float weight = posterior[candidates.begins[n] + i];
-      const State &state = states.list[c.state];
-      auto found = llvm::find_if(beliefs, [&](const auto &entry) {
-        return entry.first.module == state.module;
-      });
-      if (found == beliefs.end()) {
-        beliefs.push_back({{state.module, state.call, weight}, c.state});
-        tops.push_back(weight);
-        continue;
-      }
-      found->first.weight += weight;
-      float &top = tops[found - beliefs.begin()];
-      if (weight > top) {
-        top = weight;
-        found->first.call = state.call;
-        found->second = c.state;
-      }
-    }
-    llvm::sort(beliefs, [](const auto &a, const auto &b) {
-      return a.first.weight != b.first.weight ? a.first.weight > b.first.weight
-                                              : a.second < b.second;
-    });
+    std::vector<ModuleBelief> beliefs = weighModules(n, posterior);
+    if (!canEmit(beliefs[0].second, n) && canEmit(placed[n], n))
+      putFirst(placed[n], beliefs);
     AlignedNode &node = result.nodes[observation.node];
     node = {};
     node.best = beliefs[0].first;

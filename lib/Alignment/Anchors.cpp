@@ -26,8 +26,10 @@ public:
 private:
   void indexParameters(Anchors &anchors);
   void indexNames();
-  void byParameter(const Observation &observation);
+  void byParameter(Index n);
   void keepMostFrequent();
+  bool readsAll(const Observation &observation, Index state) const;
+  void keepReadersOfInputs(Index n);
   void byName(const Observation &observation);
   void byModule(const Observation &observation, const Prior &prior);
   bool canEmit(Index state, const Observation &observation) const;
@@ -43,6 +45,8 @@ private:
       owners;
   llvm::StringMap<Index> namedValues, namedNodes;
   llvm::SmallVector<Index> hits;
+  /// Whether the graph has the program's arguments.
+  bool inputsAgree = false;
 };
 
 } // namespace
@@ -96,7 +100,8 @@ void AnchorFinder::indexNames() {
   }
 }
 
-void AnchorFinder::byParameter(const Observation &observation) {
+void AnchorFinder::byParameter(Index n) {
+  const Observation &observation = observations.list[n];
   const Graph &graph = observations.graph;
   llvm::SmallVector<Index, 4> seen;
   unsigned several = 0;
@@ -115,16 +120,67 @@ void AnchorFinder::byParameter(const Observation &observation) {
     if (equal.size() > size_t(parameters.mostEqual))
       continue;
     size_t begin = hits.size();
-    for (Index parameter : equal)
+    for (Index parameter : equal) {
+      // Positions and the like are equal by chance.
+      bool isWeight = states.program.parameters[parameter].content.kind ==
+                      ElementKind::Float;
       for (Index t : states.readers[parameter])
-        if (canEmit(t, observation))
+        if (canEmit(t, observation) && (isWeight || readsAll(observation, t)))
           hits.push_back(t);
+    }
     llvm::sort(hits.begin() + begin, hits.end());
     hits.erase(std::unique(hits.begin() + begin, hits.end()), hits.end());
     several += hits.size() > begin;
   }
   if (several > 1)
     keepMostFrequent();
+  keepReadersOfInputs(n);
+}
+
+/// Whether the node reads every weight that the state reads, as far as the
+/// graph has them.
+bool AnchorFinder::readsAll(const Observation &observation, Index state) const {
+  const Graph &graph = observations.graph;
+  auto reads = [&](Index parameter) {
+    const TensorContent &wanted = states.program.parameters[parameter].content;
+    return llvm::any_of(graph.nodes[observation.node].inputs, [&](Index value) {
+      Index constant = value < 0 ? -1 : graph.values[value].constant;
+      if (constant < 0)
+        return false;
+      const TensorContent &content = graph.constants[constant];
+      return (wanted.values && content.values == wanted.values &&
+              content.elements == wanted.elements) ||
+             llvm::is_contained(content.parameters, parameter);
+    });
+  };
+  return llvm::all_of(states.program.steps[states.list[state].step].parameters,
+                      [&](Index parameter) {
+                        const TensorContent &content =
+                            states.program.parameters[parameter].content;
+                        return content.kind != ElementKind::Float ||
+                               content.elements < parameters.leastElements ||
+                               reads(parameter);
+                      });
+}
+
+/// Of several steps that read the same parameter it is the one that reads the
+/// same argument, too.
+void AnchorFinder::keepReadersOfInputs(Index n) {
+  if (hits.size() < 2 || !inputsAgree)
+    return;
+  llvm::SmallVector<Index, 2> arguments;
+  for (Index m : observations.prev[n])
+    if (observations.list[m].isInput)
+      arguments.push_back(states.program.inputs[observations.list[m].node]);
+  llvm::SmallVector<Index> kept;
+  llvm::copy_if(hits, std::back_inserter(kept), [&](Index t) {
+    llvm::ArrayRef<int32_t> read =
+        states.program.steps[states.list[t].step].inputs;
+    return llvm::any_of(arguments,
+                        [&](Index a) { return llvm::is_contained(read, a); });
+  });
+  if (!kept.empty())
+    hits = std::move(kept);
 }
 
 /// A node that reads the weight of one layer and a bias that is equal in all of
@@ -252,7 +308,8 @@ Anchors AnchorFinder::run() {
   indexParameters(anchors);
   if (states.program.sameNames)
     indexNames();
-  bool inputsAgree = argumentsAgree(true), outputsAgree = argumentsAgree(false);
+  inputsAgree = argumentsAgree(true);
+  bool outputsAgree = argumentsAgree(false);
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
     hits.clear();
@@ -271,7 +328,7 @@ Anchors AnchorFinder::run() {
       if (last && hits.empty() && !prior.weak)
         byModule(observation, prior);
       if (hits.empty())
-        byParameter(observation);
+        byParameter(n);
       if (last && hits.empty() && prior.weak)
         byModule(observation, prior);
     }

@@ -105,7 +105,7 @@ EmissionTable::EmissionTable() {
     for (StringRef op : words(ops)) {
       std::string kind = kGraphOp.str() + op.str();
       add(kind, main, parts);
-      rules[kind].ops[op] = Emits::Main;
+      rules[StringRef(kind).rtrim('*')].ops[op.rtrim('*')] = Emits::Main;
     }
   };
 #define HTP_REWRITE(ops, main, parts) rewrite(ops, main, parts);

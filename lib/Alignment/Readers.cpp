@@ -45,6 +45,7 @@ private:
   Readers readersOf(Index n) const;
   bool sizeMoves(Index n, const Readers &readers) const;
   bool isForReaders(Index n) const;
+  bool ofArgument(Index n) const;
   Index shapeBefore(Index n) const;
   Index sightOf(Index n) const;
   Index target(Index n) const;
@@ -152,6 +153,13 @@ Index ReaderRules::shapeBefore(Index n) const {
              : -1;
 }
 
+/// Whether a node is a size of an argument of the model.
+bool ReaderRules::ofArgument(Index n) const {
+  while (observations.list[n].size && observations.prev[n].size() == 1)
+    n = observations.prev[n].front();
+  return observations.list[n].isInput;
+}
+
 /// A size that the program never took was made for those that need it: it is
 /// taken of what comes into them. Of one that it took the order knows more,
 /// unless that put it beside its readers.
@@ -162,6 +170,10 @@ bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
   if (taken[n])
     return readers.several && !readers.inOwn && above;
   if (!readers.inOwn && shapeBefore(n) >= 0)
+    return true;
+  // One of several that need a size of an argument did not take it for all.
+  if (readers.several && above && observations.list[n].op != concat &&
+      ofArgument(n))
     return true;
   return (below || above) && (!readers.inOwn || readers.inCommon);
 }

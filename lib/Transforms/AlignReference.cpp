@@ -12,6 +12,7 @@
 #include "HTP/Transforms/Passes.h"
 
 #include "Evidence/AlignedTags.h"
+#include "Evidence/DirectEvidence.h"
 
 #include <cassert>
 #include <deque>
@@ -130,6 +131,42 @@ static DenseSet<int64_t> sizesIn(mlir::ModuleOp module) {
   return sizes;
 }
 
+/// Only the modules: parameters are compared with those of the reference later.
+static ModuleTree withoutParameters(const ModuleTree &tree) {
+  std::vector<htp::Module> modules(tree.all().begin(), tree.all().end());
+  for (htp::Module &module : modules)
+    module.parameters.clear();
+  return cantFail(ModuleTree::create(std::move(modules)));
+}
+
+static bool haveSamePaths(const ModuleTree &a, const ModuleTree &b) {
+  return llvm::equal(a.all(), b.all(),
+                     [](const htp::Module &own, const htp::Module &other) {
+                       return own.path == other.path;
+                     });
+}
+
+/// Reads the scopes in names again, now as names of the reference's modules:
+/// before, they were read by a tree that was guessed from them.
+static void readNames(mlir::ModuleOp module, const ModuleTree &tree) {
+  auto isByName = [](TagAttr tag) {
+    return tag.getEvidence() == Evidence::Name ||
+           tag.getEvidence() == Evidence::ValueName;
+  };
+  ModuleTree modules = withoutParameters(tree);
+  DirectEvidence evidence(module, modules, /*trace=*/nullptr);
+  PathAttrs paths(modules, module.getContext());
+  TagWriter tags(modules.size());
+  forEachRootedNode(module, [&](Operation *op) {
+    TagAttr before = getTag(op);
+    if (before && !isByName(before))
+      return;
+    if (TagAttr named = evidence.tag(op, paths, tags);
+        named && isByName(named) && named != before)
+      tags.write(op, named);
+  });
+}
+
 /// Drops users and contexts that are not modules of the reference: before,
 /// these were guessed from names alone.
 static void dropUnknown(mlir::ModuleOp module, const ModuleTree &tree) {
@@ -181,6 +218,8 @@ void AlignReference::runOnOperation() {
   LDBG() << "the reference has " << program.numTagged << " tags on "
          << program.program.steps.size() << " nodes, and "
          << program.program.parameters.size() << " constants";
+  if (!haveSamePaths(fromIR(module), tree))
+    readNames(module, tree);
   toIR(tree, module);
   dropUnknown(module, tree);
   HierarchyAnalysis hierarchy(module);

@@ -236,6 +236,15 @@ bool GraphBuilder::readsQuantizedBias(Operation *op) {
   return false;
 }
 
+/// Whether `op` only turns a table around for those that look up in it: a
+/// product reads the same one as it is stored.
+static bool turnsTable(Operation *op) {
+  return getOpType(op) == "Transpose" && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return getOpType(user) == "Gather";
+         });
+}
+
 /// The value that `op` passes on in another encoding, or -1. The weights and
 /// activations of a quantized model are those of the model.
 int32_t GraphBuilder::seenThrough(Operation *op) {
@@ -253,6 +262,8 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
           .Case("Add", addsQuantizedBias(op))
           .Case("Reshape", readsQuantizedBias(op))
           .Case("Identity", graph.values[source].constant >= 0)
+          .Case("Transpose",
+                graph.values[source].constant >= 0 && turnsTable(op))
           // What a dynamically quantized product is brought back to floats by.
           .Case("Cast",
                 type(op->getOperand(0).getDefiningOp()).ends_with("Integer"))
