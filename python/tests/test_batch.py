@@ -53,7 +53,7 @@ def test_folder(zoo, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["batch", str(zoo), "-o", str(out)]) == 1
     shown = capsys.readouterr()
-    assert "6 models tagged (0 of them before), 1 failed" in shown.out
+    assert "6 models tagged (0 of them earlier), 1 failed" in shown.out
     assert "broken.onnx: " in shown.err
     rows = {row["name"]: row for row in csv.DictReader((out / "table.csv").open())}
     assert len(rows) == 7 and rows["broken.onnx"]["status"] == "failed"
@@ -194,7 +194,7 @@ def test_full_disk(zoo, tmp_path):
         ["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, env=env
     )
     assert ended.returncode == 1
-    assert f"stopped: no space left in {out}; what was done stays" in ended.stderr
+    assert f"stopped: no space left in {out}; finished models are kept" in ended.stderr
     assert "Traceback" not in ended.stderr
     done = [p for p in keep.rglob("m*.onnx") if "records" not in p.parts]
     assert 0 < len(done) < 6

@@ -40,7 +40,7 @@ def call_of_keywords(warn=lambda text: None):
 def test_a_number_that_is_kept_is_said():
     told = []
     call_of_keywords(told.append)
-    assert told == ["the argument 'scale' is no tensor: the exported model keeps 3.0"]
+    assert told == ["the argument 'scale' is not a tensor: the exported model keeps 3.0"]
 
 
 def test_positional_forward():

@@ -89,7 +89,7 @@ def test_values(models, folder, capsys):
     onnx.save(model, str(folder / "changed.onnx"))
     status, result = compared(capsys, models["ts"], folder / "changed.onnx")
     assert status == 1
-    assert [d["what"] for d in result["differences"]] == ["weight: other values"]
+    assert [d["what"] for d in result["differences"]] == ["weight: values differ"]
 
 
 def test_baseline(models, folder, capsys):
@@ -113,7 +113,7 @@ def test_what_cannot_be_compared_is_said(models, capsys):
     [
         ([], "compare MODEL with OTHER"),
         (["--only", "colour", "--baseline", "x"], "no such file"),
-        (["MODEL", "--only", "colour"], "only names 'colour', expected some of modules"),
+        (["MODEL", "--only", "colour"], "unknown aspect 'colour', expected some of modules"),
     ],
 )
 def test_bad_usage(models, arguments, message, capsys):

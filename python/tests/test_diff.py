@@ -1,4 +1,4 @@
-"""htp diff: where two forms of a model part."""
+"""htp diff: where two forms of a model diverge."""
 
 import json
 
@@ -123,7 +123,7 @@ def test_a_changed_weight_is_found_after_the_optimizer(model, folder, module):
 def test_the_optimizer_alone_changes_nothing(model, folder, capsys):
     good = optimized(model, folder / "good.onnx")
     assert main(["diff", str(model), str(good)]) == 0
-    assert "0 part by more than 0.001" in capsys.readouterr().out
+    assert "0 diverge by more than 0.001" in capsys.readouterr().out
 
 
 def test_without_names(model, folder):

@@ -138,7 +138,7 @@ def test_external_data_goes_along(files, tmp_path):
 def test_baseline(files, tmp_path):
     assert htp.baseline(onnx.load(files["tagged"]), tmp_path / "b.json") == []
     assert htp.compare(tmp_path / "b.json", files["tagged"].read_bytes()).equal
-    with pytest.raises(htp.BadInput, match="only names 'colours'"):
+    with pytest.raises(htp.BadInput, match="unknown aspect 'colours'"):
         htp.compare(files["tagged"], files["tagged"], only=["colours"])
 
 
