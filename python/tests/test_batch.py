@@ -76,7 +76,7 @@ def test_goes_on_where_it_was(zoo, tmp_path):
     assert (first.done, first.skipped, len(first.failures)) == (7, 0, 1)
     before = contents(tmp_path / "out")
     again = htp.batch(source, tmp_path / "out")
-    assert (again.done, again.skipped) == (1, 6), "what failed is tried again"
+    assert (again.done, again.skipped) == (1, 6), "what failed is retried"
     assert contents(tmp_path / "out") == before
     proto = onnx.load(source / "m0.onnx")
     proto.graph.name = "changed"
@@ -117,7 +117,7 @@ def test_glob_manifest_and_names(zoo, tmp_path):
         ("nowhere.onnx", "no such file")
     ]
     assert [r.where.rpartition(":")[2] for r in result.refused[:-1]] == ["3", "4", "5", "6"]
-    assert "name it" in result.refused[-1].why
+    assert "give it a name" in result.refused[-1].why
     assert (tmp_path / "out/table.csv").read_text().count("refused") == 5
 
 

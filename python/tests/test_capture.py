@@ -150,5 +150,5 @@ def test_dynamic_axes(shapes, axes):
 
 def test_dynamic_shapes_of_no_input():
     _, call = call_of_keywords()
-    with pytest.raises(htp.BadInput, match="names 'third', the inputs are"):
+    with pytest.raises(htp.BadInput, match="has 'third', but the inputs are"):
         capture.dims_of(call, {"third": {0: "n"}}, None)

@@ -177,7 +177,7 @@ def test_errors_are_sentences(shared, net, tmp_path, run_htp):
         htp.compile(model, tmp_path / "file", cache=cache)
     assert not (tmp_path / "out").exists()
 
-    with pytest.raises(htp.BadInput, match="holds no compiled model"):
+    with pytest.raises(htp.BadInput, match="contains no compiled model"):
         htp.load_compiled(tmp_path)
     made = htp.compile(model, tmp_path / "made", cache=cache)
     compiled = htp.load_compiled(made.path)
@@ -217,7 +217,7 @@ def test_operator_that_iree_lacks(shared, tmp_path):
     (tmp_path / "m.mlir").write_text(POOL)
     with pytest.raises(htp.HTPError) as error:
         htp.compile(tmp_path / "m.mlir", tmp_path / "out", cache=cache)
-    assert "IREE does not compile 'main'" in str(error.value)
+    assert "IREE cannot compile 'main'" in str(error.value)
     assert "(operator MaxRoiPool; module 'pool'; net.py:12)" in str(error.value)
     assert not (tmp_path / "out").exists()
 
@@ -241,7 +241,7 @@ module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "
 def test_sizes_that_nobody_knows_are_a_warning(shared, tmp_path):
     _, cache = shared
     (tmp_path / "m.mlir").write_text(OPEN)
-    with pytest.warns(htp.HTPWarning, match="sizes in the signature of Layer are not known"):
+    with pytest.warns(htp.HTPWarning, match="sizes in the signature of Layer are unknown"):
         made = htp.compile(tmp_path / "m.mlir", tmp_path / "out", cache=cache, classes=["Layer"])
     got = htp.load_compiled(made.path)(np.array([0, 1, 0, 2], np.float32))["y"]
     np.testing.assert_allclose(got, np.exp(np.exp([[1.0, 3.0]])), rtol=1e-4)

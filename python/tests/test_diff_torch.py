@@ -145,7 +145,7 @@ def test_the_map_of_values(folder, capsys):
         (["net.py:build", "gone.onnx"], "no such file"),
         (["net.py:build", "net.onnx", "--value-map", "net.onnx"], "would replace"),
         (["net.py:build", "dynamo.onnx", "--value-map", "gone/map.json"], "gone"),
-        (["net.py:build", "other.onnx"], "share nothing"),
+        (["net.py:build", "other.onnx"], "have nothing in common"),
     ],
 )
 def test_what_cannot_be_compared_is_a_sentence(folder, arguments, said, capsys, monkeypatch):

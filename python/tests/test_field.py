@@ -338,7 +338,7 @@ def test_a_dict_at_the_end_holds_keywords(tmp_path):
         ({"modules_as_functions": set()}, "names no class"),
         ({"nonsense": 1}, "neither htp.export nor torch.onnx.export has an option 'nonsense'"),
         ({"do_constant_folding": False}, "needs exporter='torchscript'"),
-        ({"optimize": False, "exporter": "torchscript"}, "option of the dynamo exporter alone"),
+        ({"optimize": False, "exporter": "torchscript"}, "option of the dynamo exporter only"),
         ({"output": "other.onnx"}, "either f or output"),
         ({"input_names": ["a", "b"]}, "input_names has 2 names, the call has 1 tensors: x"),
     ],

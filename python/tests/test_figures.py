@@ -181,7 +181,7 @@ def test_without_the_model_sizes_are_unknown(net, tmp_path, run_htp):
     htp.native.run("htp-opt", net, f"--op-metadata={sidecar}", "-o=")
     tagged = htp.load(sidecar)
     assert tagged.modules["layers.0.fc"].costs.parameters == 16
-    assert "holds no sizes" in tagged.figures.notes[0]
+    assert "contains no sizes" in tagged.figures.notes[0]
     assert run_htp("analyze", sidecar, "--dim", "a=1").returncode == 1
 
 

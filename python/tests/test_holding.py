@@ -130,7 +130,7 @@ def test_external_data_goes_along(files, tmp_path):
         onnx.load(other / name)
     assert (other / data).read_bytes() == (tmp_path / data).read_bytes() and moved.replaced == []
     (other / data).write_bytes(b"of another model")
-    with pytest.raises(htp.BadInput, match="there is another file of that name"):
+    with pytest.raises(htp.BadInput, match="a different file of that name"):
         htp.tag(tmp_path / "m.onnx", other / "n.onnx", trace=files["trace"])
     assert not (other / "n.onnx").exists() and (other / data).read_bytes() == b"of another model"
 
@@ -145,9 +145,9 @@ def test_baseline(files, tmp_path):
 def test_bad_input(files, tmp_path):
     for model, words in (
         (b"", "is empty"),
-        (b"\xff" * 9, "no ONNX|not a valid|parse|malformed"),
+        (b"\xff" * 9, "not an ONNX|not a valid|parse|malformed"),
         (3, "found a int"),
-        (torch.nn.Linear(1, 1), "found a Linear: htp.export makes one of it"),
+        (torch.nn.Linear(1, 1), "found a Linear: export it with htp.export"),
         (tmp_path, "is a folder"),
     ):
         with pytest.raises(htp.HTPError, match=words):
@@ -156,7 +156,7 @@ def test_bad_input(files, tmp_path):
             htp.tag(model)
     proto = onnx.load(files["path"])
     onnx.save(proto, tmp_path / "e.onnx", save_as_external_data=True, size_threshold=0)
-    with pytest.raises(htp.BadInput, match="are in other files"):
+    with pytest.raises(htp.BadInput, match="are external data"):
         htp.tag(onnx.load(tmp_path / "e.onnx", load_external_data=False))
     with pytest.raises(htp.NotTagged):
         htp.outline(files["path"].read_bytes())

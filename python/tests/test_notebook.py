@@ -17,7 +17,7 @@ def test_a_model_is_its_modules(net):
     assert model["layers.0"] is model.modules["layers.0"]
     assert model["/Net/Block.0"] is model.modules["layers.0"], "by its tag, too"
     assert "layers.0" in model and "layers.9" not in model and 3 not in model
-    with pytest.raises(KeyError, match=r"close to it: 'layers\.0"):
+    with pytest.raises(KeyError, match=r"similar names: 'layers\.0"):
         model["layers.00"]
 
 

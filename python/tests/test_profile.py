@@ -391,7 +391,7 @@ def test_sizes_that_fit_each_other(mask, dims, length):
         (["--dim", "length"], "expected NAME=SIZE"),
         (["--dim", "length=600"], "does not run"),
         (["--provider", "abacus"], "has no provider 'abacus'"),
-        (["--runs", "0"], "there must be one at least"),
+        (["--runs", "0"], "there must be at least one"),
         (["--inputs", "none.npz"], "cannot read inputs from none.npz"),
         (["--profile", "none.json"], "none.json: no such file"),
         (["--csv", "no/folder/x.csv"], "does not exist"),
@@ -425,10 +425,10 @@ def test_profiles_that_do_not_fit(exported, recorded, tmp_path, capsys):
     for name, text, message in (
         ("a.json", "[]", "no times of nodes"),
         ("b.json", '{"format": "x"}', "no list of events"),
-        ("c.json", '[{"cat": "Node"', "is no profile"),
+        ("c.json", '[{"cat": "Node"', "is not a profile"),
         ("d.csv", "", "has no times"),
-        ("e.csv", "a,1\nb,fast\n", "line 2: 'fast' is no number"),
-        ("f.csv", "a,-1\n", "'-1' is no time"),
+        ("e.csv", "a,1\nb,fast\n", "line 2: 'fast' is not a number"),
+        ("f.csv", "a,-1\n", "'-1' is not a valid time"),
         ("g.csv", "a\n", "expected name,microseconds"),
     ):
         (tmp_path / name).write_text(text)

@@ -128,25 +128,25 @@ REPORT = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
         ("a,1\nb\n", "line 2: expected name,microseconds, found 'b'"),
         (
             "a,1\n\nb,c,2\n",
-            "line 3: expected name,microseconds, found 'b,c,2'; a name with a comma",
+            "line 3: expected name,microseconds, found 'b,c,2'; put names with a comma",
         ),
-        ("a,1\nb,fast\n", "line 2: 'fast' is no number of microseconds"),
-        ("a,12us\nb,1\n", "line 1: '12us' is no number"),
-        ("a,\n", "line 1: '' is no number"),
+        ("a,1\nb,fast\n", "line 2: 'fast' is not a number of microseconds"),
+        ("a,12us\nb,1\n", "line 1: '12us' is not a number"),
+        ("a,\n", "line 1: '' is not a number"),
         ("a,1\n,2\n", "line 2: '2' has no name"),
-        ("a,-1\n", "line 1: '-1' is no time"),
-        ("a,nan\n", "line 1: 'nan' is no time"),
-        ("a,1\nb,inf\n", "line 2: 'inf' is no time"),
+        ("a,-1\n", "line 1: '-1' is not a valid time"),
+        ("a,nan\n", "line 1: 'nan' is not a valid time"),
+        ("a,1\nb,inf\n", "line 2: 'inf' is not a valid time"),
         ("a,1\n" + "b" * 200_000 + ",2\n", "line 2: field larger than"),
-        ("<net>", "is no profile: no element found"),
+        ("<net>", "is not a profile: no element found"),
         ("<html></html>", "has no times: expected the executed graph"),
         (GRAPH.format("not_executed", 0, 0), "has no times: expected the executed graph"),
-        (GRAPH.format("-4", 0, 0), "layer 'a': '-4' is no time"),
-        (GRAPH.format("4", "x", 0), "layer 'a', execOrder: 'x' is no number"),
-        (GRAPH.format("4", 0, 7), "an edge leads to a layer that is not there"),
+        (GRAPH.format("-4", 0, 0), "layer 'a': '-4' is not a valid time"),
+        (GRAPH.format("4", "x", 0), "layer 'a', execOrder: 'x' is not a number"),
+        (GRAPH.format("4", 0, 7), "an edge refers to a layer that does not exist"),
         ("layerName;execStatus\n", "line 1: the report has no column 'layerType'"),
         (f"{REPORT}a;EXECUTED\n", "line 2: expected 6 columns, found 'a;EXECUTED'"),
-        (f"{REPORT}a;EXECUTED;Add;x;soon;1\n", "line 2: 'soon' is no number of milliseconds"),
+        (f"{REPORT}a;EXECUTED;Add;x;soon;1\n", "line 2: 'soon' is not a number of milliseconds"),
         (f"{REPORT}a;NOT_RUN;Add;x;0.0;0.0\n", "has no times: no layer was executed"),
     ],
 )
@@ -158,7 +158,7 @@ def test_bad_files(exported, tmp_path, capsys, text, message):
 
 def test_warm_up_needs_runs(tmp_path):
     (tmp_path / "a.csv").write_text("a,1\n")
-    with pytest.raises(htp.BadInput, match="does not tell runs apart"):
+    with pytest.raises(htp.BadInput, match="does not separate runs"):
         read_times(tmp_path / "a.csv", warmup=1)
 
 
@@ -273,7 +273,7 @@ def test_a_model_that_openvino_did_not_run(exported, tmp_path, capsys):
     compiled = openvino.Core().compile_model(exported(resnet), "CPU")
     openvino.serialize(compiled.get_runtime_model(), tmp_path / "a.xml")
     status, _, err = profiled(capsys, exported(resnet), "--profile", tmp_path / "a.xml")
-    assert status == 1 and "compiled with PERF_COUNT, and ran" in err
+    assert status == 1 and "compiled with PERF_COUNT and run" in err
 
 
 def test_an_executed_graph_of_another_model(exported, tmp_path, capsys):

@@ -115,7 +115,7 @@ def test_doctor_says_which(capsys, monkeypatch):
     monkeypatch.setattr(archives, "obstacle", lambda: "htp-trace was built for torch 2.6.0")
     assert main(["doctor"]) == 0
     shown = capsys.readouterr().out
-    assert "torch.jit.trace, once more" in shown
+    assert "a second trace with torch.jit.trace" in shown
     assert "htp-trace was built for torch 2.6.0: archives are read with PyTorch itself" in shown
 
 
@@ -124,7 +124,7 @@ def test_too_old(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(
         importlib.metadata, "version", lambda name: "2.5.1+cu124" if name == "torch" else real(name)
     )
-    words = "torch 2.5.1+cu124 is too old, HTP needs 2.6 or newer"
+    words = "torch 2.5.1+cu124 is too old; HTP needs 2.6 or newer"
     model, args = example("plain").build()
     with pytest.raises(htp.BadInput, match=r"torch 2\.5\.1\+cu124 is too old"):
         htp.export(model, args, tmp_path / "m.onnx")

@@ -307,7 +307,9 @@ def test_overlays(overlaid, chromium):
     target, profile, diff = overlaid
     chromium.open(target)
     assert diff["first"]["module"].startswith("encoder.layer.1")
-    assert chromium.one('[data-figure="First module that parts"]').text == diff["first"]["module"]
+    assert (
+        chromium.one('[data-figure="First module that diverges"]').text == diff["first"]["module"]
+    )
     for size, color in (("time", "time"), ("error", "error")):
         chromium.choose("#treemap-size", size)
         chromium.choose("#treemap-color", color)

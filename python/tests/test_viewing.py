@@ -100,15 +100,15 @@ def test_data_cannot_leave_its_element(net):
         (("untagged.onnx",), "carries no tags"),
         (("net.onnx", "-o", "no/such/folder/p.html"), "does not exist"),
         (("net.onnx", "-o", "net.onnx"), "is the model"),
-        (("net.onnx", "--profile", "untagged.onnx"), "is no JSON of 'htp profile'"),
-        (("net.onnx", "--profile", "diff.json"), "is no JSON of 'htp profile'"),
-        (("net.onnx", "--diff", "profile.json"), "is no JSON of 'htp diff'"),
+        (("net.onnx", "--profile", "untagged.onnx"), "is not JSON output of 'htp profile'"),
+        (("net.onnx", "--profile", "diff.json"), "is not JSON output of 'htp profile'"),
+        (("net.onnx", "--diff", "profile.json"), "is not JSON output of 'htp diff'"),
         (("net.onnx", "--profile", "profile.json"), "is a profile of another model"),
         (("net.onnx", "--diff", "diff.json"), "is a comparison of another model"),
         (("net.onnx", "--profile", "half.json"), "is incomplete"),
         (("net.onnx", "--dim", "batch"), "expected NAME=SIZE"),
         (("net.onnx", "--edit", "-o", "p.html"), "would have no effect"),
-        (("net.ops.json", "--edit"), "is no ONNX file"),
+        (("net.ops.json", "--edit"), "is not an ONNX file"),
     ],
 )
 def test_bad_input(arguments, message, net, tmp_path, run_htp):
@@ -154,7 +154,7 @@ def test_without_the_model_itself(net, tmp_path, run_htp):
     sidecar = tmp_path / "net.ops.json"
     htp.native.run("htp-opt", net, f"--op-metadata={sidecar}", "-o=")
     ended = run_htp("view", sidecar)
-    assert ended.returncode == 0 and "holds no sizes" in ended.stderr
+    assert ended.returncode == 0 and "contains no sizes" in ended.stderr
     found = data_of((tmp_path / "net.ops.html").read_text())
     assert found["nodes"]["multiply_adds"] == [None] * 4
 
@@ -225,8 +225,8 @@ def test_server_refuses_what_is_no_correction(server):
     origin, token = f"http://{server.hosts[0]}", server.token
     for body, message in (
         ({"nodes": {"k": "no.such.module"}}, "no.such.module"),
-        ({"nodes": {"k": 3}}, "expected a name of a module"),
-        ([], "expected a name of a module"),
+        ({"nodes": {"k": 3}}, "expected the name of a module"),
+        ([], "expected the name of a module"),
     ):
         status, text = ask(server, "/overrides", body, X_HTP_Token=token, Origin=origin)
         assert status == 400 and message in json.loads(text)["message"]

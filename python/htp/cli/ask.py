@@ -1,4 +1,4 @@
-"""Commands that answer questions about a deployed model by module: select, profile, diff."""
+"""Commands that answer questions about a deployed model, module by module: select, profile, diff."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ Show where two forms of a model diverge
 Runs two forms of one model on the same inputs: PyTorch and its export, before and after an optimizer, fp32 and fp16
 or int8. Compares the results of each module call, in execution order, where both still have the value, and names the
 first module that diverges. A and B are ONNX files, or PyTorch models as for htp export, which bring their own inputs.
-Of two ONNX files, one must be tagged; if the other has no tags, it is tagged with the first as its reference. Compared
-with a PyTorch model, neither needs tags. Exit code 1 if any module diverges.
+Of two ONNX files, at least one must be tagged; if the other has no tags, it is tagged with the first as its reference.
+An ONNX file that is compared with a PyTorch model needs no tags. Exit code 1 if any module diverges.
 
   relative   largest difference as a fraction of A's largest value; above --tolerance, the value diverges
   SNR        signal-to-noise ratio in dB: about 120 for float32, 60 for float16, 20 to 40 for int8
@@ -112,7 +112,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--runs", metavar="N", type=int, default=10, help="counted runs (default: %(default)s)"
     )
-    parser.add_argument("--threads", metavar="N", type=int, help="default: ONNX Runtime's default")
+    parser.add_argument("--threads", metavar="N", type=int, help="default: ONNX Runtime's choice")
     parser.add_argument("--provider", metavar="NAME", help="cpu (the default), cuda, …")
     parser.add_argument("--profile", metavar="FILE", help="read this profile instead of running")
     parser.add_argument(
