@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What compiling layer by layer costs beside compiling the whole model, with the real IREE.
+"""What compiling layer by layer costs compared with compiling the whole model, with the real IREE.
 
     benchmarks/compile.py [--quick] [--check] [--work FOLDER] [NAME ...]
 
-Flat is what IREE's users do: iree-import-onnx and iree-compile of the exported file. Layered is `htp compile` of the same
-file, with an empty cache: htp's own part is counted. Both are processes, measured in processor seconds, children included,
-in turns (the least of --rounds each); both compile for this processor, one file at a time and without threads, so that a
-busy machine does not decide. Outputs of both must be those of ONNX Runtime (1e-4), and so must be the run times (processor
-time of one thread, medians of calls in turns).
+Flat is what IREE's users do: iree-import-onnx and iree-compile on the exported file. Layered is `htp compile` on the same
+file with an empty cache, including htp's own part. Both are processes, measured alternately in processor seconds including
+children (the least of --rounds each). Both compile for this processor, one file at a time and without threads, so that a
+busy machine does not affect the result. The outputs of both must equal those of ONNX Runtime (1e-4), and their run times
+are compared as well (processor time of one thread, medians of alternating calls).
 
 Models are built from transformers' configurations with random weights, all of them distinct, as after training.
---quick: two small ones, for a look. With --check the exit code says whether the bounds hold.
+--quick runs only two small models. With --check, the exit code says whether the bounds hold.
 """
 
 import argparse

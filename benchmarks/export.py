@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""What htp.export costs beside torch.onnx.export of the same model with the same exporter.
+"""What htp.export costs compared with torch.onnx.export of the same model with the same exporter.
 
     benchmarks/export.py [--models tiny small base] [--corpus] [--exporters torchscript dynamo]
                          [--rounds 3] [--check]
 
-Both sides take turns in one process, so that a busy moment hits both; the medians are compared, of
-the time on the clock and of processor time, children included. Tagging is what htp-onnx takes with
---htp-tag beyond what it takes to read and write the same model, as processor time. BERT with random weights: `tiny` has
-2 layers of 128 (18 MB), `small` 4 layers of 512 (115 MB), `base` 12 layers of 768 (438 MB); --corpus
-are the architectures of evaluation/corpus instead, toys of 2 to 4 layers each, and their sum. With
---check the exit code says whether the bounds hold: 1.5 times torch.onnx.export, and tagging under a
-tenth of all.
+Both run alternately in one process, so that a busy moment affects both. Compared are the medians of elapsed time
+and of processor time, children included. The cost of tagging is the processor time of htp-onnx with --htp-tag, less
+what it takes to read and write the same model. BERT has random weights: `tiny` has 2 layers of width 128 (18 MB),
+`small` 4 layers of 512 (115 MB), `base` 12 layers of 768 (438 MB). --corpus runs the architectures of
+evaluation/corpus instead, toys of 2 to 4 layers each, and adds them up. With --check, the exit code says whether the
+bounds hold: 1.5 times torch.onnx.export, and tagging below a tenth of the total.
 """
 
 import argparse

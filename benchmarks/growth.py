@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""How cost grows where models are extreme in one way.
+"""How cost grows for models that are extreme in one way.
 
     benchmarks/growth.py [--bin build/bin] [--check] [NAME ...]
 
-    arguments   a graph of one node for each of N inputs
-    depth       N modules, each inside of the one before, with a node each; the unit is a character of their paths, of which there are N²
+    arguments   a graph with one node for each of N inputs
+    depth       N nested modules with a node each; the unit is a character of their paths, of which there are N²
     names       N modules with equal functions whose nodes have equal names
     lost        the same, but another tool has dropped the notes on the calls: values have equal names when they are inlined
     aliases     one module that is registered under N names
     functions   N functions of the model's own, each calling the next
     contexts    one constant that N modules read
 
-Each is tagged, outlined and inlined at three sizes, each twice the one before. What a unit costs, in processor time and in
-memory beyond what the smallest model takes, must stay within 1.5 times; with --check the exit code says so.
+Each is tagged, outlined and inlined at three sizes, each twice the previous one. The cost per unit, in processor time and in
+memory beyond that of the smallest model, must stay within 1.5 times; with --check, the exit code says whether it does.
 """
 
 import argparse

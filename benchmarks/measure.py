@@ -1,4 +1,4 @@
-"""Measuring processes, and the table of what was measured."""
+"""Measures processes, and prints the table of results."""
 
 import dataclasses
 import os

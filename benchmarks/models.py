@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Models to measure with.
+"""Models for measurements.
 
     models.py embedded FILE           438 MB of weights inside, as large as BERT-base
     models.py external FILE           8 GiB of external data beside it (a sparse file)
     models.py bert FOLDER             BERT-base as a traced and as an exported archive
-    models.py rounded FOLDER          the same as ONNX without names, as it is and rounded, which only sketches know
+    models.py rounded FOLDER          the same as ONNX without names, plain and rounded, which only sketches can identify
     models.py layers FOLDER NODES     about NODES nodes in layers of attention, and their trace
     models.py named FOLDER NODES      the same, with the scopes of an exporter in its names
     models.py untrained FOLDER NODES  without names; the layers have biases, all of them zero
 
-Runs as a program: what a process needs to make a model would count as memory of the programs that it
-measures afterwards.
+Runs as a separate program, because the memory for making a model would otherwise count as that of the programs
+that are measured afterwards.
 """
 
 import json

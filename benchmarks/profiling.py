@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""How much of ONNX Runtime's time `htp profile` finds modules for.
+"""For how much of ONNX Runtime's time `htp profile` finds modules.
 
     benchmarks/profiling.py [--check] [--work FOLDER] [NAME ...]
 
-BERT and GPT-2 of 12 layers of 768, ResNet-50 and a step of a Llama of 8 layers with a cache, built from transformers'
-configurations with random weights, in fp32 and dynamically quantized to int8. The times of the modules have to add up to
-those of the nodes in ONNX Runtime's own profile (1 %), and at most 3 % may be left to the model itself, or to no module.
+BERT and GPT-2 with 12 layers of 768, ResNet-50 and a step of a Llama with 8 layers and a cache, built from transformers'
+configurations with random weights, in fp32 and dynamically quantized to int8. The times of the modules must add up to those
+of the nodes in ONNX Runtime's own profile (1 %), and at most 3 % may be left to the model itself or to no module.
 
-The order of the ten slowest modules is checked by another way: each is extracted (`htp extract`), run alone, and put beside
-the profile of the whole model (as `htp profile --compare` does). Equal layers count as one module, with the mean of their
-times. Times of two modules that are within 20 % of one another alone have no order. Extracted, a module cannot be fused
-with its neighbours, so what they take differs; of the 45 pairs none may be the other way round.
-With --check the exit code says whether the bounds hold.
+The order of the ten slowest modules is checked in another way: each is extracted (`htp extract`), run alone, and compared
+with the profile of the whole model (as `htp profile --compare` does). Equal layers count as one module, with the mean of
+their times. Two modules whose separate times are within 20 % of each other have no order. An extracted module cannot be
+fused with its neighbours, so its time differs, but none of the 45 pairs may be in the opposite order.
+With --check, the exit code says whether the bounds hold.
 
-(Not called profile.py: Python has a module of that name, which PyTorch imports.)
+(Not called profile.py, because Python has a module of that name, which PyTorch imports.)
 """
 
 import argparse

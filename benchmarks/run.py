@@ -4,21 +4,20 @@
     benchmarks/run.py --bin build/bin [--full] [--check] [--only PART ...]
 
 Parts:
-    copy      a pass through htp-opt, beside cp and Python's onnx
-    trace     htp-trace on BERT-base, beside loading LibTorch
-    sketch    what recognising weights by sketches adds to htp-trace and to tagging, beside cp
+    copy      a pass through htp-opt, compared with cp and Python's onnx
+    trace     htp-trace on BERT-base, compared with loading LibTorch
+    sketch    what identifying weights by sketches adds to htp-trace and to tagging, compared with cp
     tag       --htp-tag with a trace, between import and export, as the model grows
     outline   --htp-outline, the same
-    json      DAG and metadata JSON, beside the import
+    json      DAG and metadata JSON, compared with the import
     whole     one run that imports, tags, outlines and exports, start to end
 
-Times are seconds of all processors together, which depend little on what else runs; those of passes
-are of the clock, between the end of the import and the beginning of the export (--mlir-timing).
-Commands that are compared take turns all the same; of several runs the least time and the highest
-memory count. How cost grows with the model is compared on as many nodes of each size: a round runs
-the small model as often as it fits into the large one, in turns, and takes the average; the median
-of the rounds counts. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
---check the exit code says whether all limits hold.
+Times are processor seconds summed over all processors, which depend little on other load; those of passes are elapsed
+times between the end of the import and the beginning of the export (--mlir-timing). Commands that are compared still run
+alternately; of several runs, the least time and the highest memory count. The growth of cost is measured on equal numbers
+of nodes: in each round, the small model runs as often as it fits into the large one, alternately, and the average is
+taken; the median of the rounds counts. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
+--check, the exit code says whether all limits hold.
 """
 
 import argparse

@@ -4,12 +4,12 @@
     dag_check.py [--bin build/bin] CORPUS [MODEL[/VARIANT] ...]
 
 Tags every model of CORPUS (see corpus/README.md) and checks, from the tagged ONNX file alone:
-  - every tag of tree.json that is not torch.nn's and whose module ran, by the trace, has an entry,
-    and there are no entries of other tags
-  - an entry has every operation of its module and of those below that is no Constant, in order
-  - its edges are those of the graph between its operations, no more and no fewer
-  - both JSON files fit their schemas, and a second run gives the same bytes
-Prints one line a model and fails where anything differs.
+  - every tag of tree.json that is not of torch.nn and whose module ran, according to the trace, has an
+    entry, and there are no entries for other tags
+  - an entry has every operation of its module and of those below it, except Constants, in order
+  - its edges are exactly those of the graph between its operations
+  - both JSON files match their schemas, and a second run gives the same bytes
+Prints one line per model and fails if anything differs.
 """
 
 import argparse

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tag what people deploy, with names and without, and score it.
+"""Tag forms of models that people deploy, with and without names, and score the tags.
 
     deployed_check.py [--work build/evaluation/deployed] [--models NAME ...] [--forms NAME ...] [--json FILE] [--untrained]
 
-A handful of architectures with parameters that are all distinct (--untrained: as PyTorch initialises them, norms and
-biases of all layers equal) is exported with both of PyTorch's exporters,
-made into every form of deployed/forms.py, and tagged with each of three sources: htp-trace's trace, the trace
-that htp.export writes, and the tagged export as a reference. Prints, for each form, names kept and removed,
-and source: nodes exact, nodes of other layers, files refused; and how often answers of each confidence are right.
+A handful of architectures whose parameters are all distinct (with --untrained: as PyTorch initialises them, with equal
+norms and biases in all layers) are exported with both of PyTorch's exporters, made into every form of deployed/forms.py,
+and tagged with each of three sources: htp-trace's trace, the trace that htp.export writes, and the tagged export as a
+reference. Prints, for each form, names kept or removed, and source: exact nodes, nodes of other layers, refused files;
+and how often answers of each confidence are right.
 """
 
 import argparse

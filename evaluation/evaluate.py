@@ -3,8 +3,8 @@
 
     evaluate.py [--bin build/bin] [--work build/evaluation] [--set corpus|heldout] [--modes NAME ...] [--models NAME ...]
 
-Exports what is not there yet (half an hour for everything, once), runs htp-trace and htp-opt, and judges their output with
-corpus/score.py. With --set, --modes or --models the tables are only printed.
+Exports what is missing (half an hour for everything, once), runs htp-trace and htp-opt, and judges their output with
+corpus/score.py. With --set, --modes or --models, the tables are only printed.
 """
 
 import argparse

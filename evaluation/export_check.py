@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""htp.export on every architecture of the corpus with both exporters.
+"""Run htp.export on every architecture of the corpus with both exporters.
 
     export_check.py [--exporters torchscript dynamo] [--out DIR] [MODEL ...]
 
 Checks for each: the tags (every node's module is the true one, none is of another layer), that ONNX
-Runtime's outputs are PyTorch's, that the model is as it was (parameters, buffers, hooks, mode and
-attributes of every module), and how long it took beside torch.onnx.export of the same model with the
-same exporter, measured in the same process. What PyTorch itself cannot
-export is named and not counted. Prints one line a model and totals; fails where anything differs.
+Runtime's outputs equal PyTorch's, that the model is unchanged (parameters, buffers, hooks, mode and
+attributes of every module), and how long it took compared with torch.onnx.export of the same model with
+the same exporter, measured in the same process. Models that PyTorch itself cannot export are named and
+not counted. Prints one line per model and totals; fails if anything differs.
 """
 
 import argparse

@@ -3,13 +3,13 @@
 
     extract_check.py CORPUS [--htp-opt PROGRAM] [--work FOLDER] [--models FILE] [NAME[/VARIANT] ...]
 
-Each call of each module that owns ops becomes a model of its own. It must load in ONNX Runtime and, fed with the values of the
+Each call of each module that owns ops becomes a separate model. It must load in ONNX Runtime and, given the values of the
 whole graph, compute the values of the whole graph. With --models (the corpus's models.py) PyTorch runs too, and the tensor that
 a module's forward returns must be among the outputs of the extracted model.
 
 The TorchScript-based exporter folds a batch norm into the convolution before it: the graph's Conv then computes what PyTorch's
-batch norm returns, and nothing in the graph computes what the convolution returns. Such a module counts as folded, apart from the
-others, where its output is that of a module that owns no ops and has a parameter that is not in the graph any more.
+batch norm returns, and nothing in the graph computes what the convolution returns. Such a module is counted separately as folded,
+if its output is that of a module that owns no ops and has a parameter that is no longer in the graph.
 """
 
 import argparse

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""htp.export on every field model with both exporters: does the front door hold?
+"""Check htp.export on every field model with both exporters.
 
     field_check.py [--exporters torchscript dynamo] [--json FILE] [--report FILE] [--jobs N] [MODEL[/EXPORTER] ...]
 
-First plain torch.onnx.export, to know what PyTorch manages. Then htp.export, of which is asked:
-  * it works wherever PyTorch does, and with caches and output classes that PyTorch alone does not know;
-    where PyTorch does not, it is right or raises an HTPError;
-  * inputs and outputs are complete, caches included, and equal PyTorch's on two inputs;
-  * the model, its inputs and PyTorch are as they were, also after a failure, which leaves no file;
+First runs plain torch.onnx.export, to know what PyTorch can do. Then requires of htp.export:
+  * it works wherever PyTorch does, and with caches and output classes that PyTorch alone does not support;
+    if PyTorch fails, it either gives a correct result or raises an HTPError;
+  * inputs and outputs are complete, including caches, and equal PyTorch's on two inputs;
+  * the model, its inputs and PyTorch are unchanged, also after a failure, which leaves no file;
   * no node that reads a module's parameters is tagged elsewhere with a confidence of 0.9 or more;
-  * what the model itself asks for (field/: `check`).
-Each case runs in a process of its own, with a limit of time. Results are JSON lines (--json) and a table;
-ends with 1 where any case is bad.
+  * the model's own check passes (field/: `check`).
+Each case runs in a separate process with a time limit. Results are JSON lines (--json) and a table;
+exits with 1 if any case is bad.
 """
 
 from __future__ import annotations

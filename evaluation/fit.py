@@ -3,16 +3,16 @@
 
     fit.py [--bin build/bin] [--work build/evaluation] [--check] [--counts FILE]
 
-Tags every file of the corpus, the held-out set, the field models and the deployed forms that lies in the work folder
-(`make eval` makes them), reads from htp-opt's remarks on what ground each node got its tag, and judges it: by what the module computed
-(hooks) where that is known, otherwise by the exporter's notes of before they were taken away. Where a node still carries
-its note nothing is counted but what hooks know: the tagger would be told what it is asked.
+Tags every file of the corpus, the held-out set, the field models and the deployed forms in the work folder (`make eval`
+makes them), reads from htp-opt's remarks on which ground each node got its tag, and judges it: by what the module computed
+(hooks) if that is known, otherwise by the exporter's notes before they were removed. If a node still carries its note, it
+only counts if hooks know the answer, because the note tells the tagger the answer.
 
 Confidences decide between answers, so a new table may change a few of them: run it again until nothing changes.
---check writes nothing, and fails where the table would change.
+--check writes nothing, and fails if the table would change.
 
-Prints the table, and how well it holds for architectures that it was not fitted on: each is judged by the counts of all
-others, and so are the models of the held-out set that nobody looked at, which never enter the table.
+Prints the table, and how well it holds for architectures to which it was not fitted: each is judged by the counts of all
+others, and so are the models of the held-out set that nobody inspected, which never enter the table.
 """
 
 from __future__ import annotations

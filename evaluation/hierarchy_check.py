@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The module trees that htp-trace finds, against those of the models themselves.
+"""Compare the module trees that htp-trace finds with those of the models themselves.
 
     hierarchy_check.py CORPUS [--bin build/bin] [NAME ...]
 
-For each model of the corpus, trace.pt must give every module of tree.json with its path, class and tag, none missing and none
-extra, and trace.pt2 every module that ran (one that left an op in trace.pt, or a module below it did) and no other. Where both know a module they must agree on
-its class, its calls and the shapes and fingerprints of its parameters. Every trace must hold to docs/formats/trace.schema.json. Of a .pt2 the tags are only counted: it does not
-know the classes of modules that never ran. Prints a line for each tree that is wrong, and the totals.
+For each model of the corpus, trace.pt must give exactly the modules of tree.json, with path, class and tag, and trace.pt2
+exactly the modules that ran (those that left an op in trace.pt, or that contain one that did). If both know a module, they
+must agree on its class, its calls and the shapes and fingerprints of its parameters. Every trace must match
+docs/formats/trace.schema.json. The tags of a .pt2 are only counted, because it does not contain the classes of modules that
+never ran. Prints a line for each wrong tree, and the totals.
 """
 
 import argparse

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Shows what --emit=onnx-mlir writes to onnx-mlir itself.
+"""Check that onnx-mlir itself accepts what --emit=onnx-mlir writes.
 
     onnx_mlir_check.py --verifier ONNX-MLIR-OPT [--bin build/bin] [--work DIR] [--corpus DIR ...] [SUITE ...]
 
-ONNX-MLIR-OPT is onnx-mlir's own `onnx-mlir-opt`, or any mlir-opt with its dialect; HTP does not bring one. Suites: those of roundtrip.py (`data`,
-`node`, `producers`, `corpus`), and `tagged` and `outlined` (the corpus after --htp-tag, and after --htp-outline). Each model is
-written for onnx-mlir, parsed and verified there, and what that prints is read by htp-opt again and becomes ONNX. Prints the three counts, and every model that failed.
+ONNX-MLIR-OPT is onnx-mlir's own `onnx-mlir-opt`, or any mlir-opt with its dialect; HTP does not include one. Suites: those of
+roundtrip.py (`data`, `node`, `producers`, `corpus`), and `tagged` and `outlined` (the corpus after --htp-tag, and after
+--htp-outline). Each model is written for onnx-mlir, parsed and verified there, and the result is read by htp-opt again and
+becomes ONNX. Prints the three counts, and every model that failed.
 """
 
 import argparse

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What is left of tags, tree and parameters after a way through onnx-mlir's own dialect.
+"""What remains of tags, tree and parameters after a pass through onnx-mlir's own dialect.
 
     onnx_mlir_tags.py CORPUS [--bin build/bin] [--work FOLDER] [NAME ...]
 
-Each graph of the corpus is tagged with the trace that fits it and written by --emit=onnx-mlir; the text is also taken through
-test/Target/ONNX/Inputs/as_onnx_mlir.py, which drops what onnx-mlir's passes and printers drop (HTP brings no onnx-mlir). From
-both --htp-attach-hierarchy=from=locations must give back, node by node, the module that the tag named; --htp-verify-tags must
-pass; --htp-outline must make as many functions as of the ONNX file (`more`: where it does not); and the trace must find as many
-parameters in the text as in the file. The outlined model in strict form must be read, tagged and verified, too.
+Each graph of the corpus is tagged with its trace and written by --emit=onnx-mlir; the text is also passed through
+test/Target/ONNX/Inputs/as_onnx_mlir.py, which drops what onnx-mlir's passes and printers drop (HTP does not include onnx-mlir).
+From both, --htp-attach-hierarchy=from=locations must restore, node by node, the module that the tag named; --htp-verify-tags must
+pass; --htp-outline must make as many functions as from the ONNX file (`more`: if it does not); and the trace must find as many
+parameters in the text as in the file. The outlined model in strict form must be readable, taggable and verifiable as well.
 """
 
 import argparse

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Outline the corpus, and check that nothing changed but the form.
+"""Outline the corpus, and check that only the form of the models changes.
 
     outline_check.py CORPUS [--htp-opt PROGRAM] [--work FOLDER] [NAME[/VARIANT] ...]
 
-Each graph is tagged with the trace that fits it and outlined. The outlined model must
+Each graph is tagged with its trace and outlined. The outlined model must
   - pass onnx.checker with full_check,
   - give in ONNX Runtime what the original graph gives (1e-5) and what PyTorch gave (1e-4),
-  - come back from --htp-inline as the tagged model, in every field: nodes, names, order, metadata, types.
+  - become the tagged model again by --htp-inline, equal in every field: nodes, names, order, metadata, types.
 Prints a line for each graph and the totals, with the share of modules that had to be split.
 """
 

@@ -1,4 +1,4 @@
-"""Models as others make them: quantizers, converters, scripted control flow, scikit-learn, onnxscript, external data.
+"""Models as other tools make them: quantizers, converters, scripted control flow, scikit-learn, onnxscript, external data.
 
 Each function writes one model into a folder and returns its path.
 """

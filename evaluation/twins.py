@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""The trace, or the tagged file, of the same architecture with other weights: is it told apart?
+"""Check that a trace or tagged file of the same architecture with other weights is detected.
 
     twins.py [--corpus DIR] [--work DIR] [--bin DIR] [--models NAME ...] [--json FILE] [--jobs N]
 
-Every architecture of the corpus, once as the corpus has it and once from another seed (its twin: every
-name, shape and node is the same, no parameter is). Each file, as exported and after 4-bit quantization in both
-spellings (MatMulNBits, blockwise DequantizeLinear), names kept and removed, of both exporters, is tagged with the
-trace of its own model and of the twin, and with either as reference. The twin's must be refused or flagged as
-wrong_pairs.py has it, the own must be neither. An architecture is a pair; it is right where all of its files are.
-Ends with 1 where one is not.
+Every architecture of the corpus is made twice: as in the corpus, and from another seed (its twin: every name, shape and
+node is the same, no parameter is). Each file, as exported and after 4-bit quantization in both formats (MatMulNBits,
+blockwise DequantizeLinear), with names kept and removed, from both exporters, is tagged with the trace of its own model
+and of the twin, and with either as reference. The twin's must be refused or flagged, in the sense of wrong_pairs.py; the
+own must be neither. Each architecture counts as a pair, which is right if all of its files are. Exits with 1 if one is not.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""The trace, or the tagged file, of another model: is it refused, or at least said?
+"""Check that the trace or tagged file of another model is refused, or at least reported.
 
     wrong_pairs.py CORPUS [--bin DIR] [--work DIR] [--json FILE] [--jobs N]
 
-12 different models of the corpus (a folder that corpus/export.py wrote), every ordered pair of them: the
-graph of one, as exported and anonymous, is tagged with the trace of the other, and with the other as
-reference. Each of the 132 pairs must be
+For every ordered pair of 12 different models of the corpus (a folder that corpus/export.py wrote), the graph of one, as
+exported and anonymous, is tagged with the trace of the other, and with the other as reference. Each of the 132 pairs must be
   refused   htp-opt ends with an error, or
   flagged   it warns that this is of another model, or `statistics.fit` of the operation metadata says so;
-anything else is *silent*: a warning that the right one would get as well tells nobody anything. The right trace and the right reference of every variant of the 12 models must be
-neither. Ends with 1 where a pair is silent or a right one is not accepted.
+anything else is *silent*: a warning that also appears with the right one is useless. The right trace and the right reference
+of every variant of the 12 models must be neither. Exits with 1 if a pair is silent or a right one is not accepted.
 """
 
 from __future__ import annotations

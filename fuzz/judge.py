@@ -1,4 +1,4 @@
-"""What onnx.checker and ONNX Runtime say of a model, asked in a process of their own: a broken model may kill it.
+"""Asks onnx.checker and ONNX Runtime about a model, in a separate process, because a broken model may crash it.
 
 judge.py        reads lines `MODEL OUTPUTS`, answers each with a line of JSON: {"checked": bool, "ran": bool}
 """

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Ends programs in the middle of their work: is anything lost, is anything left?
+"""Terminates programs in the middle of their work, and checks that nothing is lost and nothing is left behind.
 
     kills.py [--bin build/bin] [--kill 200] [--interrupt 50] [--terminate 50] [--seed 1] [--only CASE ...]
 
-A case is a command on files of its own, some of which it replaces. It runs once undisturbed, which tells how long it
-takes and what it writes. Then it is begun again and again and ended after a random part of that time, by SIGKILL,
+A case is a command with its own files, some of which it replaces. It first runs undisturbed, to find out how long it
+takes and what it writes. Then it is started repeatedly and terminated after a random part of that time, with SIGKILL,
 SIGINT or SIGTERM. After each of these
-  * inputs are what they were, and each output is what it was, or what it should become, and nothing between;
-  * after SIGINT and SIGTERM nothing else is there;
-  * the next run succeeds, and leaves what an undisturbed one does: no file more, also not where temporary files go.
-Ends with 1 where any of this does not hold.
+  * inputs are unchanged, and each output is either the old or the complete new one;
+  * after SIGINT and SIGTERM there are no other files;
+  * the next run succeeds and leaves the same files as an undisturbed one, also in the folder for temporary files.
+Exits with 1 if any of this does not hold.
 """
 
 import argparse

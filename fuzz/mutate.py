@@ -1,7 +1,7 @@
 """Structure-aware mutations of ONNX models.
 
-`mutate(model, random)` changes a few things that a broken exporter, a careless tool or an attacker could change: nodes, edges, names,
-attributes, tensors, types, functions, opsets, metadata (HTP's own too), and now and then plain bytes. The same seed gives the same bytes.
+`mutate(model, random)` changes a few things that a broken exporter, a careless tool or an attacker might change: nodes, edges, names,
+attributes, tensors, types, functions, opsets, metadata (including HTP's own), and sometimes raw bytes. The same seed gives the same bytes.
 """
 
 import copy

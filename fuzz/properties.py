@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What must hold of every model, tried on random ones.
+"""Properties that must hold for every model, tested on random ones.
 
 properties.py --bin build/bin [--count 200] [--seed 1] [--only NUMBER …] [--keep FOLDER]
 
-strip     tagged and stripped, a model is what it was
-inline    outlined and inlined, a tagged model is what it was; outlined, it computes the same, and onnx.checker accepts it
-extract   a module that is cut out computes what it computes in the model
+strip     a model that is tagged and stripped equals the original
+inline    a tagged model that is outlined and inlined equals the original; outlined, it computes the same, and onnx.checker accepts it
+extract   an extracted module computes what it computes in the model
 threads   one thread or many: the same bytes
 names     other names of values: the same tags
 order     initializers or nodes in another order: the same tags

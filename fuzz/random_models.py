@@ -1,8 +1,8 @@
 """Random models that ONNX Runtime runs, with a random module hierarchy.
 
-`random_model(seed)` has what makes outlining and tagging hard, each now and then: layers of equal classes, modules that run twice, ops of
-other modules in between, subgraphs that read values from around them, functions of the model's own, values that many modules read,
-nodes without a note, nodes out of order, names that are missing, odd or taken by others.
+`random_model(seed)` combines things that make outlining and tagging hard: layers of equal classes, modules that run twice, ops of other
+modules in between, subgraphs that capture values, functions of the model's own, values that many modules read, nodes without notes, nodes
+out of order, and names that are missing, odd or already taken.
 """
 
 from dataclasses import dataclass, field

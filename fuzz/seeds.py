@@ -1,5 +1,5 @@
-"""Seeds: seeds.py FOLDER PROGRAMS. Small models of ONNX's own tests, random models with a hierarchy, as they are, tagged and outlined, the
-traces of the tests, and inputs that were trouble once."""
+"""Write seeds: seeds.py FOLDER PROGRAMS. Small models from ONNX's own tests; random models with a hierarchy, plain, tagged and outlined; the
+traces of the tests; and inputs that once caused trouble."""
 
 import pathlib
 import subprocess

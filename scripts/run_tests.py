@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Run the project's test suites and checks, and end with one line: N passed, N failed.
 
-    run_tests.py [--build build] [SUITE ...]        (all but clang-tidy where none is named: `make lint` runs that)
+    run_tests.py [--build build] [SUITE ...]        (default: all except clang-tidy, which `make lint` runs)
 
 Every suite reports through JUnit XML, so the counts are the runners' own. A check (a formatter, a linter)
-counts as one test. A suite that runs no test has failed: a typo in a path must not pass for success.
+counts as one test. A suite that runs no test counts as failed: a typo in a path must not look like success.
 """
 
 import argparse

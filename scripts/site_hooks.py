@@ -1,5 +1,5 @@
-"""Hooks of mkdocs for `make site`: pages from outside of docs/, and pages that are generated from the package
-itself, the help of every command and the docstrings of every public name."""
+"""Hooks of mkdocs for `make site`: adds pages from outside docs/, and pages generated from the package itself (the help of
+every command and the docstrings of every public name)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Build what is released into dist/: the wheel htp, the wheel htp-mlir, and the source archive.
+"""Build the release files into dist/: the wheel htp, the wheel htp-mlir, and the source archive.
 
-    wheel.py [htp] [htp-mlir] [sdist] [--dist dist]          (all three where none is named)
+    wheel.py [htp] [htp-mlir] [sdist] [--dist dist]          (default: all three)
 
-auditwheel finds the oldest systems that a wheel runs on, writes that into its name, and bundles the
-libraries that are not on every Linux. Fails where a wheel needs more than it promises.
+auditwheel finds the oldest systems that a wheel runs on, writes that into its name, and bundles libraries
+that are not on every Linux. Fails if a wheel needs more than it promises.
 """
 
 import argparse

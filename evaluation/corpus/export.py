@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Export models with both PyTorch exporters, with the truth about every node.
+"""Export models with both PyTorch exporters, with the true module of every node.
 
     export.py OUT [NAME ...] [--set corpus|heldout] [--core] [--force]
 
-Each model NAME gets in OUT/NAME/:
+For each model NAME, OUT/NAME/ contains:
     ts.onnx, dynamo.onnx       the TorchScript-based and the torch.export-based exporter's graph
     ts-dyn.onnx, dynamo-dyn.onnx   the same with dynamic batch and sequence lengths
     trace.pt                   torch.jit.trace of the same model (for LibTorch)
@@ -11,13 +11,13 @@ Each model NAME gets in OUT/NAME/:
     inputs.npz                 example inputs; outputs.npz: PyTorch's outputs for them
     tree.json                  every nn.Module: path, class, whether torch.nn defines it, tag
     VARIANT.truth.json         for each node of VARIANT.onnx, in order: the module's path, or a list
-                               of paths that are all right (see truth.py), or null
-    GRAPH.VARIANT.onnx         what variants.py makes of each graph, with truth where it is known
-    done.json                  node counts, or why a step failed: that line is printed too
+                               of paths that are all correct (see truth.py), or null
+    GRAPH.VARIANT.onnx         what variants.py makes of each graph, with its truth if known
+    done.json                  node counts, or why a step failed (that line is also printed)
 
 A model with a done.json is skipped, so a second run takes a second (--force exports it again); after
-one with --core only the further variants are made.
-Some models do not export with both exporters; that is a fact about PyTorch. --core leaves out the
+a run with --core, only the further variants are made.
+Some models cannot be exported with both exporters, which is due to PyTorch. --core leaves out the
 further variants.
 """
 

@@ -1,25 +1,25 @@
-"""Which modules the nodes of a graph lie in, from what was computed: no name, note or trace is read.
+"""Finds out which modules the nodes of a graph belong to from what was computed, without reading names, notes or traces.
 
 PyTorch runs the model with a hook at the start and the end of every module's call. ONNX Runtime runs the
-graph with every value as an output. A value of the graph that equals a tensor that a call took or gave
-back is a border of that call:
+graph with every value as an output. A value of the graph that equals a tensor that a call took or returned
+is a border of that call:
 
   border   the node that makes a call's output lies in that module, or in one below it;
-  inside   so do the nodes between a call's inputs and its outputs, where every way back from an output
-           ends at an input of the call or at a constant. Those of them that lie in no call below are the
-           module's own, where all calls below are known as well as it is.
+  inside   so do the nodes between a call's inputs and its outputs, if every path back from an output
+           ends at an input of the call or at a constant. Those of them that are in no call below are the
+           module's own, provided that all calls below are known as well as it is.
 
-What is ambiguous is left out, and counted by reason:
+Ambiguous nodes are left out, and counted by reason:
   unseen    a call none of whose outputs is a value of the graph (an optimizer fused it away)
-  nested    a call whose output an If or a Loop makes: the call lies in the node, not the node in the call
+  nested    a call whose output an If or a Loop makes: the call is in the node, not the node in the call
   equal     a tensor that several unrelated calls, or several nodes, made
-  through   a call that gives back what it took
-  open      a call with a way back from its output to something that it did not take: only its borders count
+  through   a call that returns what it took
+  open      a call with a path back from its output to something that it did not take: only its borders count
   shared    a node inside two unrelated calls, or whose result is read inside and outside
-  shapes    a node that computes with shapes: Python hands those on as numbers, which no hook sees
-  copies    a node that gives back what it takes (a Cast to the same type): it lies on either side of a border
-  anywhere  a node of which is known only that it lies in the model
-Nodes that make constants only are not looked at.
+  shapes    a node that computes with shapes: Python passes those on as numbers, which no hook sees
+  copies    a node that returns what it takes (a Cast to the same type): it is on either side of a border
+  anywhere  a node of which it is only known that it is in the model
+Nodes that only make constants are ignored.
 """
 
 from __future__ import annotations

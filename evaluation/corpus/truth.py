@@ -1,7 +1,7 @@
-"""Which nn.Module every node of an exported graph came from, as far as the exporter itself tells.
+"""Which nn.Module every node of an exported graph came from, as far as the exporter itself records it.
 
 The truth is read from what the exporter wrote (scoped names, metadata), with its quirks resolved;
-the taggers that are scored against it get graphs where that is gone.
+the taggers that are scored against it receive graphs without that information.
 """
 
 import ast

@@ -1,6 +1,6 @@
 """What other tools make of an exported graph, each as a function (source file, target file, example).
 
-anon        every name and note gone
+anon        all names and notes removed
 ort         saved by ONNX Runtime after its extended optimizations
 onnxsim     onnx-simplifier
 onnxscript  onnxscript's optimizer

@@ -1,4 +1,4 @@
-"""The tables of deployed forms, from the results of deployed_check.py: one a file."""
+"""Tables of deployed forms, from the results of deployed_check.py: one per file."""
 
 import collections
 

@@ -1,4 +1,4 @@
-"""Kinds of layers that users bring."""
+"""Kinds of layers in users' models."""
 
 from __future__ import annotations
 

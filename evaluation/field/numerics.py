@@ -1,4 +1,4 @@
-"""What the arithmetic is: types, control flow, state, PyTorch's own machinery inside forward."""
+"""Kinds of computations: types, control flow, state, PyTorch's own machinery inside forward."""
 
 from __future__ import annotations
 

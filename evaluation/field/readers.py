@@ -1,7 +1,7 @@
-"""Which module reads which parameter, seen while PyTorch runs, and whether the tags agree.
+"""Which module reads which parameter, observed while PyTorch runs, and whether the tags agree.
 
 A node that reads a parameter belongs to the module that owns it, or to a module that was running while
-PyTorch read it (nn.MultiheadAttention reads its out_proj's weight itself). Parameters are recognised by
+PyTorch read it (nn.MultiheadAttention reads its out_proj's weight itself). Parameters are identified by
 their contents and the exporter's name for them, never by what HTP wrote.
 """
 

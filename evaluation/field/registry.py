@@ -1,7 +1,7 @@
-"""The list of field models, and how one of them is made.
+"""The list of field models, and how they are built.
 
-A builder returns (model, inputs); `inputs()` draws (args, kwargs) from PyTorch's random numbers. So the
-same model can be had as often as a check needs a fresh one, and two inputs of the same form differ.
+A builder returns (model, inputs); `inputs()` draws (args, kwargs) with PyTorch's random number generator. So a
+check can build a fresh model as often as it needs, and two inputs of the same form differ.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether an export left a model, its inputs and PyTorch as they were.
+"""Checks that an export left a model, its inputs and PyTorch unchanged.
 
-A snapshot walks over every attribute of every module and over the inputs: which object it is, of which
-class, and what it holds. It keeps what it saw alive, so that no id is given to another object.
+A snapshot visits every attribute of every module and the inputs, and records identity, class and contents. It
+keeps everything that it saw alive, so that no id is reused.
 """
 
 from __future__ import annotations

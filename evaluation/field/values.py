@@ -1,6 +1,6 @@
-"""The tensors of a call, with names; how they are fed to ONNX Runtime; and when two are equal.
+"""The tensors of a call, with names; how they are passed to ONNX Runtime; and when two are equal.
 
-This is a judge's own reading of inputs and outputs: it must not be HTP's.
+This is the judge's own reading of inputs and outputs: it must not use HTP's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models that something was done to before they are exported."""
+"""Models that were modified or wrapped before they are exported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The goals of docs/Accuracy.md on a small part of the corpus and of the held-out set, so that no change lowers them unseen."""
+"""The goals of docs/Accuracy.md on a small part of the corpus and of the held-out set, so that no change lowers them unnoticed."""
 
 import argparse
 

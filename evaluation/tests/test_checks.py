@@ -1,5 +1,5 @@
-"""The corpus-wide checks on the small part of the corpus: what `optimize_check.py`, `hierarchy_check.py` and
-`direct_evidence.py` print for all of it."""
+"""The corpus-wide checks on a small part of the corpus: `optimize_check.py`, `hierarchy_check.py` and `direct_evidence.py`
+run them on all of it."""
 
 import collections
 import json

@@ -1,4 +1,4 @@
-"""A fast part of deployed_check.py: forms of one model, another model's weights, and files that are broken."""
+"""A quick part of deployed_check.py: forms of one model, another model's weights, and broken files."""
 
 import json
 import shutil

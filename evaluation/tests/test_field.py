@@ -1,4 +1,4 @@
-"""The front door, on a few field models; field_check.py does it for all. And whether that check can fail."""
+"""htp.export on a few field models (field_check.py runs all), and tests that the check itself can fail."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The table of what answers are worth: it is what the files say, and htp-opt uses it."""
+"""The table of what answers are worth: it agrees with the files, and htp-opt uses it."""
 
 import re
 

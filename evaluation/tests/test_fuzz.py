@@ -1,4 +1,4 @@
-"""A little of `make fuzz`: properties of random models, mutants of a few exports, and inputs that were trouble once."""
+"""A small part of `make fuzz`: properties of random models, mutants of a few exports, and inputs that once caused trouble."""
 
 import sys
 from pathlib import Path

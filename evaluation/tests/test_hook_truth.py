@@ -1,4 +1,4 @@
-"""The truth from forward hooks: it knows what was computed where, and says so where it does not."""
+"""The truth from forward hooks: it knows what was computed where, and says so if it does not."""
 
 import hook_truth
 import numpy as np

@@ -1,4 +1,4 @@
-"""A page of `htp view` in headless Chromium, as the tests drive it."""
+"""Drives a page of `htp view` in headless Chromium, for the tests."""
 
 from __future__ import annotations
 

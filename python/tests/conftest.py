@@ -1,4 +1,4 @@
-"""Models that the tests share: each is exported once."""
+"""Models shared by the tests; each is exported once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tagged model of any size that no PyTorch is needed for: blocks of attention and of experts, as MLIR text."""
+"""Makes a tagged model of any size without PyTorch: blocks of attention and of experts, as MLIR text."""
 
 from __future__ import annotations
 

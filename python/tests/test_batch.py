@@ -1,4 +1,4 @@
-"""`htp batch`: many models, here and on a Ray cluster."""
+"""`htp batch`: many models, on this machine and on a Ray cluster."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What happens to the model and its call before an exporter sees them."""
+"""What happens to the model and its example call before an exporter sees them."""
 
 import collections
 import dataclasses

@@ -1,4 +1,4 @@
-"""What CI systems use: many files, JUnit XML, exit codes, the pre-commit hook, completion."""
+"""Features for CI systems: many files, JUnit XML, exit codes, the pre-commit hook, completion."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""htp compile with the real IREE: equal outputs, a layer compiled once, a cache that knows what changed."""
+"""htp compile with the real IREE: equal outputs, every layer compiled once, and a cache that notices changes."""
 
 from __future__ import annotations
 

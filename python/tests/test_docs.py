@@ -1,4 +1,4 @@
-"""The documentation is true: links lead somewhere, code is code, commands exist, and what can run here runs."""
+"""The documentation is correct: links work, code parses, commands exist, and examples that can run here do run."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The examples and the tutorial run as they are written."""
+"""The examples and the tutorial run as written."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`htp explain` on nodes that are hard to place: can a person follow what it says?"""
+"""`htp explain` on nodes that are hard to place: its output makes sense to a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users' own models do to the front door: nothing lost, nothing silently wrong."""
+"""htp.export on difficult user models: nothing gets lost, and nothing is silently wrong."""
 
 import collections
 import copy

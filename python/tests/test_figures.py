@@ -1,4 +1,4 @@
-"""What modules cost: the table of operators against values computed by hand, and the sums over modules."""
+"""Costs of modules: the table of operators against values computed by hand, and the sums over modules."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""htp.tag and its friends take what people hold a model as, and give back the same kind."""
+"""htp.tag and its siblings accept a model in any form, and return the same form."""
 
 import gc
 import shutil

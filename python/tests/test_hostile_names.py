@@ -1,5 +1,5 @@
-"""Names may hold anything: markup, quotes, control characters, marks that turn a line around, bytes that are no
-UTF-8. Every command and every format shows them without harm. (The page itself: test_view_page.py.)"""
+"""Names may contain anything: markup, quotes, control characters, marks that reverse a line, bytes that are not
+UTF-8. Every command and every format shows them safely. (The page itself: test_view_page.py.)"""
 
 import csv
 import io

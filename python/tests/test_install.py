@@ -1,7 +1,7 @@
-"""`pip install .` from a fresh clone into a new virtual environment, then the tutorial's commands as written.
+"""Runs `pip install .` from a fresh clone in a new virtual environment, then the tutorial's commands as written.
 
-Needs what `make setup` brings. The programs are built once more, out of the compiler's cache where
-there is one: a minute or two after `make build`, as long as the build itself without.
+Needs what `make setup` installs. The programs are built again, from the compiler cache if there is one, which takes a
+minute or two after `make build`; without a cache it takes as long as the build itself.
 """
 
 import os

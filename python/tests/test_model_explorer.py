@@ -1,4 +1,4 @@
-"""Tagged files in the real Model Explorer: its layers are the modules, and it takes HTP's figures of nodes."""
+"""Tagged files in the real Model Explorer: its layers are the modules, and it accepts HTP's figures of nodes."""
 
 import json
 import socket

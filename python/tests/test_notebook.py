@@ -1,4 +1,4 @@
-"""A tagged model in a notebook: what it shows, its tables, and the example that runs from start to end."""
+"""A tagged model in a notebook: its representation, its tables, and the example, which runs from start to end."""
 
 import json
 import shutil

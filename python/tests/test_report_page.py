@@ -1,4 +1,4 @@
-"""`htp-opt --report=F.html`: the page that `htp view` makes, from the native program alone."""
+"""`htp-opt --report=F.html`: the page that `htp view` makes, written by the native program alone."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Folders that a killed run leaves, and who removes them."""
+"""Folders that a killed run leaves behind, and their removal."""
 
 import os
 import signal

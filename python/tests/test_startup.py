@@ -1,4 +1,4 @@
-"""Commands start at once: nothing is loaded that they do not need. Times are in benchmarks/package.py."""
+"""Commands start quickly: nothing is loaded that they do not need. benchmarks/package.py measures the times."""
 
 import subprocess
 import sys

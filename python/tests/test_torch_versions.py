@@ -1,4 +1,4 @@
-"""What rests on PyTorch's private functions has a public way: both are run, the second by hiding the first."""
+"""Whatever relies on PyTorch's private functions has a public fallback: both are tested, the second by hiding the first."""
 
 import importlib.metadata
 import json

@@ -1,4 +1,4 @@
-"""The trace out of an exporter's own pass is what htp-trace reads from an archive."""
+"""The trace from an exporter's own pass equals what htp-trace reads from an archive."""
 
 import json
 

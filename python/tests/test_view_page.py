@@ -1,6 +1,6 @@
 """The page of `htp view` in a browser: figures, search, modules, overlays, corrections, hostile names, size.
 
-Pictures of what was seen are in build/view-screenshots.
+Screenshots are in build/view-screenshots.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The document and the page of `htp view` without a browser: the command, its errors, the server, how the page is built."""
+"""The document and the page of `htp view` without a browser: the command, its errors, the server, and the page's build."""
 
 import json
 import re

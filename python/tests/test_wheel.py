@@ -1,8 +1,8 @@
-"""The wheel that is released, in bare systems that debootstrap makes: nothing but Debian and Python, and no
-network. Debian 11 has the oldest glibc and the oldest Python that the wheel is for.
-`HTP_WHEEL_SUITES="bullseye bookworm trixie"` tries others; `make wheel-check` does.
+"""The released wheel on bare systems that debootstrap makes: only Debian and Python, without network. Debian 11 has the
+oldest glibc and the oldest Python that the wheel supports. `HTP_WHEEL_SUITES="bullseye bookworm trixie"` selects other
+systems, as `make wheel-check` does.
 
-A minute for the wheel out of the compiler's cache, a minute and a half for each system.
+Takes a minute to build the wheel from the compiler cache, and a minute and a half per system.
 """
 
 import ast
