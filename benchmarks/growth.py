@@ -142,7 +142,7 @@ KINDS = {
 
 
 def forget_calls(path):
-    """Drops what outlining keeps on calls to give back the names that values had."""
+    """Drops the notes that outlining puts on calls to restore the names of values."""
     outlined = onnx.load(path)
     for node in outlined.graph.node:
         kept = [e for e in node.metadata_props if e.key not in ("htp.originals", "htp.order")]

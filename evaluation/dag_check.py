@@ -41,7 +41,7 @@ def operations(graph):
 
 
 def node_names(nodes):
-    """The file's names; `Type#N` and `name#N` where one is missing or taken (docs/formats/dag.md)."""
+    """The names in the file, or `Type#N` and `name#N` if a name is missing or taken (docs/formats/dag.md)."""
     names, taken, later = [None] * len(nodes), set(), []
     for place, node in enumerate(nodes):
         if node.name and node.name not in taken:

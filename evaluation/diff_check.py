@@ -120,7 +120,7 @@ def inject(model, path, kind):
 
 
 def output_of(model, path, example):
-    """What a module gives in its first call; None where it is not called."""
+    """What a module returns in its first call; None if it is not called."""
     seen = []
     hook = model.get_submodule(path).register_forward_hook(lambda m, a, out: seen.append(out))
     with torch.no_grad():
@@ -229,7 +229,7 @@ def check(name, options, folder):
             begin = time.perf_counter()
             try:
                 make(plain, target, inputs)
-            except Exception as error:  # a tool that cannot do it is no fault of htp
+            except Exception as error:  # a failing tool is not htp's fault
                 why = f"{type(error).__name__}: {str(error)[:80]}"
                 yield {**line, "verdict": "not made", "note": why}
                 continue

@@ -28,7 +28,7 @@ SETS = ("corpus", "heldout")
 
 
 def exported(name: str, work: Path, models: list[str], core: bool) -> Path:
-    """The folder of a set's exports, made where they are missing. Two models at a time."""
+    """The folder of a set's exports. Makes missing ones, two models at a time."""
     folder = work / name
     script = [
         sys.executable,
@@ -55,7 +55,7 @@ def exported(name: str, work: Path, models: list[str], core: bool) -> Path:
 
 
 def hooked(name: str, folder: Path, models: list[str]) -> None:
-    """Forward hooks' truth about the exported graphs, where it is not there yet."""
+    """Writes the forward hooks' truth about exported graphs, if it is missing."""
     script = [sys.executable, HERE / "corpus/hooks.py", folder, "--set", name, *models]
     print(f"running the models of {name} with forward hooks", flush=True)
     subprocess.run(script, check=True)
@@ -125,7 +125,7 @@ def looked_at() -> frozenset[str]:
 
 
 def results_in(path: Path | None) -> list[dict]:
-    """What field_check.py or deployed_check.py wrote with --json, where it ran."""
+    """What field_check.py or deployed_check.py wrote with --json, if it ran."""
     return (
         [json.loads(line) for line in path.read_text().splitlines()]
         if path and path.exists()

@@ -119,7 +119,7 @@ def outputs_differ(path, model, example):
 
 def seconds(action):
     """Wall and processor time, children included. On a busy machine only the latter says much."""
-    gc.collect()  # takes 0.3 s after 20 models, and is no part of the export that it would fall into
+    gc.collect()  # takes 0.3 s after 20 models, and must not count as part of an export
     wall, before = time.perf_counter(), os.times()
     action()
     after = os.times()

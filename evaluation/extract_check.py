@@ -67,7 +67,7 @@ def same(left, right, tolerance):
 
 
 def first_tensor(output):
-    """What a forward returns, or the first of what it returns; None where that is no tensor."""
+    """What a forward returns, or the first item of it; None if that is not a tensor."""
     import torch
 
     first = output[0] if isinstance(output, (tuple, list)) and output else output
@@ -136,7 +136,7 @@ def extract(options, tagged, folder):
 
 
 def check_module(path, values):
-    """Runs an extracted model; returns its outputs, and raises where they are not those of the whole graph."""
+    """Runs an extracted model. Returns its outputs, and raises if they differ from those of the whole graph."""
     run = session(path)
     names = [value.name for value in run.get_outputs()]
     got = run.run(names, {value.name: values[value.name] for value in run.get_inputs()})

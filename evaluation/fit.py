@@ -84,7 +84,7 @@ def exported(name: str, work: Path, programs: Path, jobs: int) -> Iterator[File]
 
 
 def bare(files: list[File], folder: Path) -> Iterator[File]:
-    """Files as exported, every other node without a name, and no trace: neighbours speak, and patterns decide."""
+    """Files as exported, but every other node without a name, and no trace: neighbours and patterns decide."""
     for file in files:
         if file.told and not file.options and file.set == "corpus":
             target = folder / file.model / file.source.name
@@ -178,7 +178,7 @@ def tag(file: File, programs: Path, folder: Path) -> tuple[list[onnx.NodeProto],
         capture_output=True,
     )
     if done.returncode:
-        return [], {}  # refused: there is no answer to count
+        return [], {}  # refused: no answers to count
     return list(onnx.load(target, load_external_data=False).graph.node), grounds_of(remarks)
 
 

@@ -33,7 +33,7 @@ def run(*command):
 
 
 def scopes(path):
-    """(operator, module) of every node that is no constant, in order."""
+    """(operator, module) of every node except constants, in order."""
     nodes = onnx.load(path, load_external_data=False).graph.node
     places = [(n.op_type, {p.key: p.value for p in n.metadata_props}) for n in nodes]
     return [(op, keys.get("htp.scope")) for op, keys in places if op != "Constant"]

@@ -91,11 +91,11 @@ def load_arrays(path):
 
 
 def constant_operands(model):
-    """Operands of functions that all calls pass alike, though they are no parameter of a module."""
+    """Operands of functions that are the same in all calls, although they are not parameters of a module."""
     functions = {function.name: function for function in model.functions}
     bodies = [model.graph, *functions.values()]
     calls = [(body, node) for body in bodies for node in body.node if node.op_type in functions]
-    passed = {}  # for each function and input: what its calls pass, None where it is no constant
+    passed = {}  # for each function and input: what its calls pass, None if that is not a constant
     known = {}
 
     def contents(body, name):

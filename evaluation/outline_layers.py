@@ -93,7 +93,7 @@ def export(build, folder, variant, distinct, masked):
 
 
 def count(nodes, stored):
-    """The nodes that are no mere copies of a parameter."""
+    """The nodes that are not merely copies of a parameter."""
     stored = set(stored)
     counted = 0
     for node in nodes:

@@ -20,7 +20,7 @@ BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def known(value):
-    """The element type and dimensions, where all of them are known; None for a symbolic one."""
+    """The element type and dimensions, if all of them are known; None for a symbolic dimension."""
     tensor = value.type.tensor_type
     if not tensor.elem_type or not tensor.HasField("shape"):
         return None

@@ -58,7 +58,7 @@ class Job:
     error: str = ""
     seconds: float = 0.0
     score: dict = field(default_factory=dict)
-    hooks: dict = field(default_factory=dict)  # counts by hook_truth.py, where that knows the graph
+    hooks: dict = field(default_factory=dict)  # counts by hook_truth.py, if available
     wrong: list = field(default_factory=list)  # what it found wrong, in words
     answers: list = field(default_factory=list)  # (confidence, right) of every blind node
 

@@ -45,7 +45,7 @@ class Attempt:
     of: str  # whose trace or reference
     outcome: str = ""
     said: str = ""
-    verdict: str = ""  # what statistics.fit says, where it says something
+    verdict: str = ""  # what statistics.fit says, if anything
 
     @property
     def right(self) -> bool:
@@ -77,14 +77,14 @@ class Check:
         return self.corpus / model / f"{variant}.onnx"
 
     def trace(self, model: str, graph: str) -> Path | None:
-        """The trace that fits a graph of the model, or any where that one could not be made."""
+        """The trace that fits a graph of the model, or any other if that one could not be made."""
         for name in (tagging.FITTING[graph], "trace.pt", "trace.pt2"):
             if (self.corpus / model / name).exists():
                 return tagging.trace_json(self.corpus / model, name, self.work)
         return None
 
     def reference(self, model: str, graph: str) -> Path | None:
-        """The model as exported, tagged; by another exporter where it does not export with this one."""
+        """The tagged export of the model; by another exporter if it cannot be exported with this one."""
         if not self.graph(model, graph).exists():
             graph = next(g for g in tagging.GRAPHS if self.graph(model, g).exists())
         target = self.work / "references" / model / f"{graph}.onnx"
@@ -141,7 +141,7 @@ def attempts(corpus: Path, models: list[str]) -> list[Attempt]:
         for variant in files:
             graph, _, form = variant.partition(".")
             for kind in ("trace", "reference"):
-                if kind == "trace" or form:  # a graph is no reference of itself
+                if kind == "trace" or form:  # a graph is not a reference for itself
                     found.append(Attempt(model, variant, kind, model))
                 if graph in ("ts", "dynamo") and form in ("", "anon"):
                     others = [other for other in models if other != model]

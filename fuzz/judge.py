@@ -20,7 +20,7 @@ TYPES = {
 
 
 class Judge:
-    """Asks the process below; starts another where one died or hung."""
+    """Asks the process below; starts another if it died or hung."""
 
     def __init__(self):
         self.process = None

@@ -41,7 +41,7 @@ class Browser:
         self.driver.quit()
 
     def open(self, page: Path | str, fragment: str = "") -> float:
-        """Opens a page, and returns the milliseconds from the start to where it can be used."""
+        """Opens a page, and returns how many milliseconds it takes until the page can be used."""
         self.driver.get("about:blank")
         address = page.resolve().as_uri() if isinstance(page, Path) else page
         self.driver.get(f"{address}#{fragment}" if fragment else address)

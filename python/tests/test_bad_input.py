@@ -108,7 +108,7 @@ def test_odd_names_validate_and_compare(names, tmp_path, capsys):
     def strip(prop):
         return prop.key != "htp.tag"
 
-    # Python's onnx refuses names that are no UTF-8, so those are made plain first.
+    # Python's onnx rejects names that are not UTF-8, so those are replaced first.
     raw = names.read_bytes().replace(b"bytes\xff\xfe\xc3(", b"bytes____").replace(b"\x80", b"_")
     model = onnx.load_from_string(raw)
     for node in model.graph.node:
@@ -193,7 +193,7 @@ def test_an_exporter_that_fails(source, exporter, tmp_path, capsys):
 
 
 def test_without_torch(run_htp, source, tmp_path):
-    """As where it is not installed; reading tags goes on."""
+    """As if it were not installed; reading tags still works."""
     (tmp_path / "torch.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')"
     )

@@ -23,7 +23,7 @@ from htp.cli.batch import size_of
 
 @pytest.fixture(scope="module")
 def zoo(tmp_path_factory):
-    """Six models without tags and their traces, in folders; one more is no model."""
+    """Six models without tags and their traces, in folders, and a file that is not a model."""
     folder = tmp_path_factory.mktemp("zoo")
     model, args = example("plain").build()
     tagged = htp.export(model, args, folder / "m.onnx")
@@ -203,7 +203,7 @@ def test_full_disk(zoo, tmp_path):
 
 
 def test_interrupted(zoo, tmp_path):
-    """Control-C ends it; the next run goes on."""
+    """Control-C stops it; the next run continues."""
     code = (
         "import signal, sys, time; sys.path.insert(0, sys.argv[1]); import htp.batching.running as r\n"
         # A shell starts what runs in its background with this signal ignored.

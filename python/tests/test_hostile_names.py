@@ -55,7 +55,7 @@ class Net(torch.nn.Module):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """Hostile names of modules, classes, nodes and values, and one that is no UTF-8."""
+    """Hostile names of modules, classes, nodes and values, and one that is not UTF-8."""
     folder = tmp_path_factory.mktemp("hostile")
     Block.__name__ = Block.__qualname__ = "</script><b>Block\u202e"
     try:

@@ -163,7 +163,7 @@ class Activated(torch.nn.Module):
             torch.nn.Conv2d(3, 32, 3),
             torch.nn.ReLU(),
             torch.nn.Conv2d(32, 32, 3, bias=False),
-            torch.nn.BatchNorm2d(32),  # folded into the weight, which is no parameter then
+            torch.nn.BatchNorm2d(32),  # folded into the weight, which is then no longer a parameter
             torch.nn.ReLU(),
         )
         self.pool = torch.nn.AdaptiveAvgPool2d(1)
@@ -194,7 +194,7 @@ def test_a_fused_kernel_counts_for_the_module_that_works(exporter, tmp_path):
 
 
 def test_against_the_events_themselves(recorded):
-    """Summed by hand: of the nodes whose names say where they came from, each belongs there."""
+    """Summed by hand: every node whose name says where it came from is attributed to that module."""
     path, file, events = recorded
     result = htp.profile(path, times=file)
     durations = collections.Counter()

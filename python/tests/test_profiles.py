@@ -163,7 +163,7 @@ def test_warm_up_needs_runs(tmp_path):
 
 
 def test_an_executed_graph_by_hand(exported, tmp_path, capsys):
-    """Every rule for layers that are no node of the model, with times that tell them apart."""
+    """Every rule for layers that are not nodes of the model, with times that distinguish them."""
     layers = [  # name, type, time, what it was made of, whose results it takes
         ("weight", "Const", None, "weight", []),
         ("weight_to_bf16", "Reorder", 500, "", [0]),  # once, when the model is loaded
@@ -240,7 +240,7 @@ def test_the_graph_that_openvino_executed(exported, tmp_path, capsys, build):
     assert result["node_microseconds"] == pytest.approx(whole)
     assert sum(own.values()) == pytest.approx(whole)
     assert sum(k["calls"] for k in result["kernels"]) == pytest.approx(len(times))
-    # Layers that OpenVINO names after a node are where that node's tag says, by hand.
+    # Computed by hand: layers that OpenVINO names after a node belong to the module of that node's tag.
     scopes = {node.name: node.scope for node in htp.load(path).nodes.values()}
     by_hand, named = {}, 0
     for name, spent in times:

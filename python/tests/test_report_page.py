@@ -38,7 +38,7 @@ def nameless(source, target):
 
 
 def branching(target):
-    """Bodies, sizes that are open, operators that no table has, a weight that nobody reads, and no tag."""
+    """Subgraphs, unknown sizes, unknown operators, a weight that is never read, and a missing tag."""
     path = target.with_suffix(".mlir")
     path.write_text(
         """htp.hierarchy @Net : "net.Net" {

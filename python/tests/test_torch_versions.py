@@ -28,7 +28,7 @@ def exported(model, folder, exporter):
 
 
 def hidden_graph(monkeypatch):
-    """A PyTorch in which nobody sees the exporter's graph."""
+    """A PyTorch that does not expose the exporter's graph."""
     monkeypatch.delattr(torch._C, "_get_value_trace")
     assert not torchfeatures.exporter_graph()
 

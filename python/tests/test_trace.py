@@ -31,7 +31,7 @@ def same(found, wanted):
 
 @pytest.fixture
 def other_torch(tmp_path, monkeypatch):
-    """htp-trace as it is where it was built for another PyTorch."""
+    """htp-trace as if it had been built for another PyTorch."""
     program = tmp_path / "bin/htp-trace"
     program.parent.mkdir()
     shutil.copy(native.find("htp-trace"), program)
