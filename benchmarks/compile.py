@@ -80,7 +80,7 @@ class Case:
         return execute(layered_command(self.model, self.folder, self.cache)).cpu
 
     def both(self, rounds):
-        """(flat, layered): the least of each, in turns."""
+        """(flat, layered): the least of each, run alternately."""
         pairs = [(self.flat(), self.layered()) for _ in range(rounds)]
         return min(flat for flat, _ in pairs), min(layered for _, layered in pairs)
 
@@ -118,7 +118,7 @@ class Case:
         times = {run_flat: [], run_layered: []}
         for _ in range(CALLS):
             for run, seconds in times.items():
-                start = time.process_time()  # all of it is this thread's work
+                start = time.process_time()  # all work is done by this thread
                 run()
                 seconds.append(time.process_time() - start)
         flat, layers = (statistics.median(times[run]) for run in (run_flat, run_layered))
@@ -151,7 +151,7 @@ def grown(work, rounds):
 
 
 def changed(work, name, what, limit, rounds):
-    """Compiling again, after a change, with the cache of the model before; beside flat, in turns."""
+    """Compiling again after a change, with the cache of the previous model, alternately with flat."""
     base, other = Case("llama32", work), Case(name, work)
     base.layered()
 

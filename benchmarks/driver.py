@@ -31,7 +31,7 @@ def run(*command):
 
 
 def built(build, work):
-    """The example, as a user builds it, and the htp-opt that is installed beside it."""
+    """The example, built as a user would, and the htp-opt that is installed beside it."""
     cmake = pathlib.Path(sys.executable).parent / "cmake"
     run(cmake, "--install", build, "--prefix", work / "installed")
     run(
@@ -43,7 +43,7 @@ def built(build, work):
 
 
 def written(layers, htp_opt, work):
-    """A model of so many equal layers, as lit's consumer test has it."""
+    """A model with this many equal layers, as in lit's consumer test."""
     text, model = work / f"{layers}.mlir", work / f"{layers}.onnx"
     run(sys.executable, ROOT / "test/Inputs/layers.py", "write", layers, text)
     run(htp_opt, text, "-o", model)

@@ -78,14 +78,14 @@ def plain(model, inputs, exporter, path):
 
 
 def processor_time():
-    """Of this process and its children, finer than os.times."""
+    """Processor time of this process and its children, with a finer resolution than os.times."""
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 def measured(action):
-    """Seconds on the clock, and of processor time with that of children."""
-    os.sync()  # what was written before is not this one's time
+    """Elapsed seconds, and seconds of processor time including children."""
+    os.sync()  # earlier writes must not count here
     clock, before = time.perf_counter(), processor_time()
     result = action()
     return time.perf_counter() - clock, processor_time() - before, result
@@ -113,7 +113,7 @@ def compare(size, exporter, folder, rounds):
     model, inputs = build(size)
     rows = []
     for round in range(rounds + 1):  # the first one warms up
-        # Neither side finds a file that it could write over.
+        # Neither side finds a file to overwrite.
         for old in folder.iterdir():
             old.unlink()
         try:
@@ -131,7 +131,7 @@ def compare(size, exporter, folder, rounds):
 
 
 def show(size, exporter, row):
-    """Prints a row; whether it is within the bounds."""
+    """Prints a row. Returns whether it is within the bounds."""
     torch_clock, torch_cpu, clock, cpu, tag = row
     ratios, share = (clock / torch_clock, cpu / torch_cpu), tag / cpu
     ok = max(ratios) <= LIMIT and share < TAGGING

@@ -165,7 +165,7 @@ def make(kind, count, folder):
 
 def measure(kind, count, programs, folder):
     """Processor time and memory of all three steps."""
-    # By a process of its own: what this one takes counts as memory of those that it starts.
+    # In a separate process, because this one's memory would count as that of the processes it starts.
     subprocess.run([sys.executable, __file__, "--make", str(count), folder, kind], check=True)
     source, tagged, outlined = (folder / f"{name}.onnx" for name in ("model", "tagged", "outlined"))
     trace = folder / "trace.json"
@@ -214,7 +214,7 @@ def main():
                     ratio = ""
                     if before:
                         old_cpu, old_memory = (before[i][k] - base[i][k] for k in (0, 1))
-                        # What takes next to nothing says nothing.
+                        # Times near zero say nothing.
                         units = 4 if kind == "depth" else 2
                         time = cpu / old_cpu / units if old_cpu > 0.1 else None
                         space = memory / old_memory / units if old_memory > 50 * MB else None

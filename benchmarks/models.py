@@ -91,7 +91,7 @@ def bert(folder):
 
 
 def rounded(folder):
-    """exact.onnx, and model.onnx with the weights as float16 has them, in float32: as many bytes, no contents equal."""
+    """exact.onnx, and model.onnx with weights rounded to float16 but stored as float32: same size, different contents."""
     import numpy
     import onnx
     import torch
@@ -123,7 +123,7 @@ def rounded(folder):
 
 
 def fingerprint(array):
-    """As include/HTP/Weights/Fingerprint.h has it: the same for every order of the elements."""
+    """As in include/HTP/Weights/Fingerprint.h: independent of the order of the elements."""
     import numpy as np
 
     with np.errstate(over="ignore"):
@@ -258,7 +258,7 @@ class Layers:
 
 
 class Untrained(Layers):
-    """As a model is initialised: thousands of parameters are equal."""
+    """As in a freshly initialised model, thousands of parameters are equal."""
 
     def linear(self, path, value):
         import numpy

@@ -32,13 +32,13 @@ ENV = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
 
 
 def processor():
-    """Seconds of this process and of those that it waited for."""
+    """Seconds of this process and of the processes it waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def seconds(function, rounds):
-    """The median by the clock, after one run that does not count, and the least processor time."""
+    """The median elapsed time, after one uncounted run, and the least processor time."""
     function()
     clock, work = [], []
     for _ in range(rounds):

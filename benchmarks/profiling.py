@@ -46,7 +46,7 @@ def forms(name, work):
         compile_models.export(name, model)
     if not int8.exists():
         loaded = onnx.load(model)
-        # The quantizer transposes weights and keeps their old shapes, which it then trips over.
+        # The quantizer transposes weights but keeps their old shapes, and then fails on them.
         del loaded.graph.value_info[:]
         quantize_dynamic(loaded, plain)
         htp.tag(plain, int8, reference=model)
@@ -57,7 +57,7 @@ def measure(what, path):
     import htp
 
     result = htp.profile(path, warmup=WARM, runs=RUNS, threads=1)
-    # ONNX Runtime's own sums of its runs, of which the faster half counts
+    # ONNX Runtime's own sums of its runs, of which only the faster half counts
     nodes = sum(sorted(result.run_microseconds)[: result.runs]) / result.runs
     modules = sum(module.self_microseconds for module in result.modules.values())
     below = nodes - sum(k.microseconds for k in result.kernels if not k.module)
@@ -116,7 +116,7 @@ class Alone:
         self.session.run(None, self.feeds)
 
     def microseconds(self):
-        """Of its nodes in the run that nothing disturbed."""
+        """The time of its nodes in the least disturbed run."""
         from htp.profiles import read_times
 
         events = pathlib.Path(self.session.end_profiling())
@@ -131,7 +131,7 @@ def order(path, result):
 
     chosen = groups(result)[:SLOWEST]
     parts = {modules[0].path: Alone(path, modules[0].path, path.parent) for _, modules in chosen}
-    for _ in range(WARM + RUNS):  # in turns: a busy moment hits all of them
+    for _ in range(WARM + RUNS):  # alternately, so that a busy moment affects all of them
         for part in parts.values():
             part.run()
     timed = {module: part.microseconds() for module, part in parts.items()}

@@ -45,7 +45,7 @@ class Bench:
         self.sizes = [10_000, 100_000, 500_000] if full else [10_000, 100_000]
 
     def make(self, kind, path, *arguments):
-        """A model of models.py; one that is there already, from --folder, is used again."""
+        """A model of models.py; an existing one in --folder is used again."""
         if path.exists():
             return path
         command = [sys.executable, HERE / "models.py", kind, path, *map(str, arguments)]
@@ -56,7 +56,7 @@ class Bench:
         return self.make(kind, self.folder / f"{kind}-{nodes}", nodes)
 
     def tagged(self, nodes):
-        """A model of about so many nodes with tags."""
+        """A tagged model with about this many nodes."""
         folder = self.layers("named", nodes)
         target = folder / "tagged.onnx"
         if not target.exists():
@@ -75,7 +75,7 @@ def copy_embedded(bench):
     target, size = bench.folder / "out.onnx", source.stat().st_size
 
     def prepare():
-        # What the command before left for the disk is not this one's time.
+        # Pending writes of the previous command must not count here.
         subprocess.run(["sync"], check=True)
         target.unlink(missing_ok=True)
 
@@ -226,7 +226,7 @@ def bench_sketch(bench):
 
 
 def grow(name, commands, rounds, limit, note=lambda nodes: "", only=()):
-    """Figures for what the passes of each command cost, or only some, by the number of nodes."""
+    """Figures for the cost of all or some passes of each command, by number of nodes."""
     turns = [in_turns(commands, only) for _ in range(rounds)]
     smallest = min(commands)
 
@@ -292,7 +292,7 @@ def bench_tag(bench):
 
 
 def bench_outline(bench):
-    """As the model is tagged, and from a tagged file, whose metadata become tags again."""
+    """In the same run as tagging, and from a tagged file, whose metadata becomes tags again."""
     tagged, file = {}, {}
     for nodes in bench.sizes:
         source = bench.tagged(nodes)
@@ -334,7 +334,7 @@ def bench_json(bench):
 
 
 def bench_whole(bench):
-    """Start to end, by the clock: what a user waits for."""
+    """Elapsed time from start to end, as a user experiences it."""
     sizes = [10_000, 100_000, 1_000_000] if bench.full else [10_000, 100_000]
     clock, memory = {}, {}
     for nodes in sizes:

@@ -70,7 +70,7 @@ class Programs:
         self.onnx, self.opt = folder / "htp-onnx", folder / "htp-opt"
 
     def run(self, program: Path, *arguments) -> Run:
-        """Runs it within its limits of time and memory."""
+        """Runs a command with limits of time and memory."""
         what = " ".join(
             a.name if isinstance(a, Path) else str(a).split("=")[0] for a in (program, *arguments)
         )
@@ -121,7 +121,7 @@ def fields(path: Path, metadata: bool = True) -> bytes | None:
 
 
 def drop_metadata(message: Message) -> None:
-    """Of a message and of all in it."""
+    """Clears the metadata of a message and of everything in it."""
     for field, value in message.ListFields():
         if field.name == "metadata_props":
             message.ClearField(field.name)
@@ -136,7 +136,7 @@ def require_equal(one: Path, other: Path, what: str, metadata: bool = True) -> N
 
 
 class Attack:
-    """One mutant after another, in a folder of its own."""
+    """Processes one mutant after another, in a separate folder."""
 
     def __init__(self, programs: Programs, folder: Path):
         self.programs, self.folder, self.judge = programs, folder, Judge()
@@ -228,7 +228,7 @@ def read_seeds(folder: Path, programs: Programs, work: Path) -> list[Seed]:
             f"{path.parent.name}/{path.stem}", path.read_bytes(), trace if trace.exists() else None
         )
         if flat.trace and flat.trace.suffix != ".json":
-            # An archive is read by a process of its own, which takes seconds.
+            # An archive is read by a separate process, which takes seconds.
             readable = work / f"{path.parent.name}-{path.stem}.json"
             subprocess.run(
                 [programs.onnx.parent / "htp-trace", flat.trace, "-o", readable], check=True

@@ -87,7 +87,7 @@ def cases(programs: Path) -> list[Case]:
 
 
 def make_inputs(folder: Path) -> None:
-    """What the commands read, and an output of an earlier run."""
+    """The inputs of the commands, and an output of an earlier run."""
     models = [sys.executable, str(ROOT / "benchmarks/models.py"), "named", "layers", "3000"]
     subprocess.run(models, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     for file in ("model.onnx", "trace.json"):
@@ -119,7 +119,7 @@ onnx.save(made, "large.onnx", save_as_external_data=True, location="large.onnx.d
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """All files by name, and what is in them."""
+    """The contents of all files, by name."""
     return {
         str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in sorted(folder.rglob("*"))
@@ -168,7 +168,7 @@ class Attack:
             raise SystemExit(f"{self.case.name}: leaves {ours} when nobody disturbs it")
 
     def problems(self, kind: signal.Signals, share: float) -> list[str]:
-        """Ends a run after a share of its time; what is wrong then, and after the next run."""
+        """Terminates a run after a fraction of its time. Returns what is wrong then, and after the next run."""
         self.reset()
         process = self.begin()
         time.sleep(share * self.case.seconds)
@@ -187,7 +187,7 @@ class Attack:
 
     @staticmethod
     def wait_for_children(group: int) -> None:
-        """A program that it started may end a moment later."""
+        """Waits, because a program that it started may end a moment later."""
         for _ in range(100):
             try:
                 os.killpg(group, 0)
@@ -208,7 +208,7 @@ class Attack:
         return said
 
     def left(self, when: str, now: dict[str, str] | None = None) -> list[str]:
-        """Names that are there and should not be."""
+        """Names of files that should not exist."""
         names = set(now if now is not None else contents(self.folder))
         extra = names - set(self.case.after) - set(self.before)
         extra |= {

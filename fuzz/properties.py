@@ -130,7 +130,7 @@ def inline(case: Case) -> None:
 
 @holds
 def extract(case: Case) -> None:
-    """Of a few modules: what it takes is read off the whole model, and so is what it must give."""
+    """Checks a few extracted modules, whose inputs and expected outputs are taken from the whole model."""
     if case.expected is None:
         return
     modules = sorted({scope.split("#")[0] for scope in scopes(case.tagged).values()} - {""})
@@ -178,7 +178,7 @@ def order(case: Case) -> None:
 
 
 def failures(programs: Path, seed: object, keep: Path | None = None) -> list[str]:
-    """What does not hold of the model of this seed."""
+    """The properties that do not hold for the model of this seed."""
     found = []
     with tempfile.TemporaryDirectory(prefix="htp-properties-") as folder:
         try:
@@ -188,7 +188,7 @@ def failures(programs: Path, seed: object, keep: Path | None = None) -> list[str
         for name, check in PROPERTIES.items():
             try:
                 check(case)
-            except Exception as error:  # ONNX Runtime and the checker have classes of their own
+            except Exception as error:  # the checker and ONNX Runtime have their own classes
                 found.append(f"{seed}: {name}: {error}")
         if found and keep:
             keep.mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,7 @@ class Builder:
         node.metadata_props.add(key="pkg.torch.onnx.class_hierarchy", value=repr(kinds))
 
     def step(self, module: Module, plan: Random, value: str, other: str) -> str:
-        """One op or a few; what it is depends on the plan alone, so that equal modules are equal."""
+        """One op or a few, which depend only on the plan, so that modules with equal plans are equal."""
         kind = plan.randrange(8)
         if kind == 0:
             return self.emit(module, plan.choice(UNARY), [value])
@@ -204,7 +204,7 @@ def described(name: str):
 
 
 def reorder(items, random: Random) -> None:
-    """Any order at all."""
+    """A random order."""
     kept = [type(item).FromString(item.SerializeToString()) for item in items]
     random.shuffle(kept)
     del items[:]

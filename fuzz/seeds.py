@@ -23,7 +23,7 @@ def write(folder: pathlib.Path, contents: list[bytes]) -> None:
 
 
 def with_hierarchy(programs: pathlib.Path, work: pathlib.Path) -> list[bytes]:
-    """Random models, the smallest of many, in all three forms."""
+    """The smallest of many random models, in all three forms."""
     work.mkdir(parents=True, exist_ok=True)
     models = sorted(
         (random_model(f"seed/{i}").SerializeToString() for i in range(10 * RANDOM)), key=len

@@ -28,7 +28,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Partition": ("Support",),
     "Alignment": ("Support",),
     "Trace": (*TREE, "Alignment"),
-    # The IR, and what is asked of it.
+    # The IR and its analyses.
     "Dialect/ONNX": ("Support",),
     "Dialect/HTP": TREE,
     "Analysis": (*TREE, "Dialect/HTP"),

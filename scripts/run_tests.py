@@ -43,7 +43,7 @@ def run(command: list[str | Path], **env: str) -> int:
 
 
 def read_junit(report: Path, status: int) -> Count:
-    """The counts of a JUnit report; a runner that fails without a failed test counts as one failure."""
+    """The counts of a JUnit report; a runner that fails without a failing test counts as one failure."""
     if not report.exists():
         print(f"error: no test ran: {report.name} was not written")
         return Count(failed=1)

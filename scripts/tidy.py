@@ -21,7 +21,7 @@ TIDY = "clang-tidy-22"
 
 
 def dependencies(build: Path) -> dict[str, list[Path]]:
-    """The project's own files that each object file was made from."""
+    """The project's own files that each object file depends on."""
     listing = subprocess.run(
         ["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=True
     )

@@ -43,7 +43,7 @@ def built(project: Path, folder: Path, build: str, *settings: str) -> Path:
 
 
 def repaired(wheel: Path, name: str, dist: Path) -> Path:
-    """The wheel for all systems that it runs on."""
+    """The wheel for all supported systems."""
     tag, most = PROMISES[name]
     for old in dist.glob(f"{name.replace('-', '_')}-[0-9]*.whl"):
         old.unlink()
@@ -77,7 +77,7 @@ def make_mlir(dist: Path, work: Path) -> Path:
 
 
 def make_sdist(dist: Path, work: Path) -> Path:
-    """What git tracks, and nothing else: a source archive must not depend on what lies around."""
+    """What git tracks, and nothing else: a source archive must not depend on stray files."""
     del work
     code = f"import scikit_build_core.build as b; print(b.build_sdist({str(dist)!r}))"
     run(PYTHON, "-c", code)

@@ -50,7 +50,7 @@ class Browser:
         )
 
     def wait(self, found, what: str, seconds: float = 20):
-        """The first thing that `found` returns and that is true."""
+        """Waits until `found` returns something true, and returns it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if result := found():
@@ -83,7 +83,7 @@ class Browser:
         )
 
     def search(self, text: str) -> None:
-        """Types into the search box, and takes the first that is found."""
+        """Types into the search box, and selects the first result."""
         box = self.one("#search")
         box.clear()
         box.send_keys(text)
@@ -98,7 +98,7 @@ class Browser:
         return path
 
     def complaints(self) -> list[str]:
-        """What the page itself wrote to the console: errors, and what its policy refused."""
+        """What the page wrote to the console: errors, and violations of its policy."""
         return [
             entry["message"]
             for entry in self.driver.get_log("browser")

@@ -41,7 +41,7 @@ def zoo(tmp_path_factory):
 
 
 def contents(folder):
-    """All results, without what says how long it took."""
+    """All results except times."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -140,7 +140,7 @@ def test_bad_input(zoo, tmp_path, capsys):
 
 
 def test_memory_is_bounded(zoo, tmp_path, monkeypatch):
-    """Items that do not fit beside one another run one by one."""
+    """Items that do not fit into memory together run one at a time."""
     now = most = 0
 
     def do(item, place):
@@ -179,7 +179,7 @@ def test_external_data_and_urls(zoo, tmp_path):
 
 
 def test_full_disk(zoo, tmp_path):
-    """On a file system of 60 kB: what was done stays, and a sentence says what is wrong."""
+    """On a file system of 60 kB: finished models are kept, and a message says what is wrong."""
     if os.geteuid() or subprocess.run(["unshare", "--mount", "true"]).returncode:
         pytest.skip("no small file system can be mounted here")
     out, keep = tmp_path / "out", tmp_path / "keep"
@@ -206,7 +206,7 @@ def test_interrupted(zoo, tmp_path):
     """Control-C stops it; the next run continues."""
     code = (
         "import signal, sys, time; sys.path.insert(0, sys.argv[1]); import htp.batching.running as r\n"
-        # A shell starts what runs in its background with this signal ignored.
+        # A shell starts background jobs with this signal ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "real = r.do_item\n"
         "def slow(*a):\n    time.sleep(0.4); return real(*a)\n"
@@ -251,7 +251,7 @@ def cluster():
 
 
 def workers():
-    """Processes of Ray that are inside of a work item."""
+    """Ray's processes that are working on an item."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -263,7 +263,7 @@ def workers():
 
 
 def test_ray_with_a_worker_killed(zoo, cluster, tmp_path):
-    """The same bytes as here, nothing lost, nothing twice."""
+    """The results have the same bytes as without Ray; nothing is lost or done twice."""
     source = tmp_path / "in"
     for number in range(8):
         shutil.copytree(zoo, source / str(number))
@@ -303,7 +303,7 @@ def test_without_ray(zoo, tmp_path, run_htp):
 
 
 def test_key(tmp_path):
-    """Changes with what it depends on, and with nothing else."""
+    """The key changes with everything it depends on, and with nothing else."""
     model = tmp_path / "m.onnx"
     model.write_bytes(b"1")
     first = Item("m.onnx", str(model)).key()

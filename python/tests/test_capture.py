@@ -20,7 +20,7 @@ def call_of(model, args, kwargs=None, warn=no_warning):
 
 
 class Keywords(torch.nn.Module):
-    """Keyword-only arguments, another order than the call's, a constant, and a dict as output."""
+    """Keyword-only arguments, in a different order than in the call, a constant, and a dict as output."""
 
     def __init__(self):
         super().__init__()

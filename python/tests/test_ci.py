@@ -17,7 +17,7 @@ from htp.cli import MODULES, main
 
 @pytest.fixture
 def models(net, tmp_path):
-    """A tagged model twice, one that is broken, one without tags."""
+    """A tagged model twice, a broken one, and one without tags."""
     for name in ("a", "b"):
         shutil.copy(net, tmp_path / f"{name}.onnx")
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff")
@@ -75,7 +75,7 @@ def test_names_of_any_kind():
 
 
 def test_pre_commit_hook(models, run_htp):
-    """The entry, called as pre-commit does: with the files at its end."""
+    """The entry, called as pre-commit does, with the files at the end."""
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     program, *arguments = shlex.split(hook["entry"])
     assert program == "htp" and hook["files"] == r"\.onnx$"
@@ -84,7 +84,7 @@ def test_pre_commit_hook(models, run_htp):
 
 
 def completed(words, script):
-    """What bash proposes for the last of the words."""
+    """Bash's completions of the last word."""
     typed = " ".join(shlex.quote(word) for word in words)
     code = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _htp; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     ended = subprocess.run(["bash", "-c", f"{script}\n{code}"], capture_output=True, text=True)

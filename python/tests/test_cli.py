@@ -305,7 +305,7 @@ def test_export_of_nothing(source, message, tmp_path, capsys, monkeypatch):
 
 
 def test_export_of_a_local_checkpoint(tmp_path, capsys):
-    """A folder with a config alone: the inputs are made from it."""
+    """A folder with only a config, from which the inputs are made."""
     from transformers import BertConfig
 
     config = BertConfig(

@@ -67,7 +67,7 @@ AROUND = ["main_around"]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """(folder, cache) of all tests here: what one compiles another need not."""
+    """(folder, cache), shared by all tests here, so that nothing is compiled twice."""
     folder = tmp_path_factory.mktemp("compile")
     return folder, folder / "cache"
 
@@ -106,7 +106,7 @@ def test_what_is_compiled_again(shared):
     first = htp.compile(base, folder / "base.iree", cache=cache)
     assert htp.compile(base, folder / "again.iree", cache=cache).compiled == []
 
-    # Other weights: nothing is compiled, and the outputs are those of the other weights.
+    # Other weights: nothing is compiled, and the outputs use the other weights.
     torch.manual_seed(3)
     net = Net(3).eval()
     ids = torch.randint(1, 50, (2, 7))
@@ -115,11 +115,11 @@ def test_what_is_compiled_again(shared):
     assert trained.compiled == []
     check(folder / "trained.onnx", trained.path, ids.numpy())
 
-    # More of the same layer: only what is around it.
+    # More of the same layer: only the program around it is compiled.
     deeper = exported(folder, "deeper", layers=5)
     assert htp.compile(deeper, folder / "deeper.iree", cache=cache).compiled == ["main"]
 
-    # One layer is different: its own file, and the calls of it.
+    # One layer differs: only its own file and its calls are compiled.
     mixed = exported(folder, "mixed", layers=3, other=0)
     made = htp.compile(mixed, folder / "mixed.iree", cache=cache)
     calls = {p.name: len(p.calls) for p in made.programs}
@@ -127,11 +127,11 @@ def test_what_is_compiled_again(shared):
     assert made.compiled == ["Block_1", "main"]
     check(mixed, made.path, ids.numpy())
 
-    # All layers are different in the same way: the layer alone.
+    # All layers differ in the same way: only the layer is compiled.
     changed = exported(folder, "changed", layers=3, activation="sigmoid")
     assert htp.compile(changed, folder / "changed.iree", cache=cache).compiled == ["Block"]
 
-    # Other flags are other programs.
+    # Other flags make other programs.
     flags = ["--iree-llvmcpu-target-cpu=generic"]
     other = htp.compile(base, folder / "generic.iree", cache=cache, flags=flags)
     assert other.compiled == ["Block", *AROUND, "main"]
@@ -248,7 +248,7 @@ def test_sizes_that_nobody_knows_are_a_warning(shared, tmp_path):
 
 
 def test_missing_package(tmp_path):
-    """Without IREE's packages the command says which to install."""
+    """Without IREE's packages, the command says which to install."""
     code = (
         "import sys; sys.modules['iree'] = None; sys.modules['iree.compiler'] = None\n"
         "import htp\n"

@@ -41,7 +41,7 @@ class Small(torch.nn.Module):
 
 @BOTH
 def test_data_files_are_named_after_the_model(exporter, tmp_path):
-    """A second export into the same folder leaves the first alone."""
+    """A second export into the same folder does not touch the first."""
     models = [Small(32), Small(32)]
     x = torch.randn(1, 32)
     for name, model in zip("ab", models):
@@ -64,7 +64,7 @@ def test_data_of_another_model_is_never_replaced(tmp_path):
     assert (tmp_path / "a.onnx.data").read_bytes() == before
     assert (tmp_path / "a-2.onnx.data").exists()
     run(tmp_path / "a.onnx", {"x": numpy.ones((1, 32), numpy.float32)})
-    # Nobody else needs the data of a model that is replaced.
+    # No other model needs the data of the one that is replaced.
     htp.export(Small(32), torch.ones(1, 32), tmp_path / "b.onnx", **options)
     htp.export(Small(32), torch.ones(1, 32), tmp_path / "b.onnx", **options)
     assert not (tmp_path / "b-2.onnx.data").exists()
@@ -87,7 +87,7 @@ class Frozen(collections.OrderedDict):
 
 
 class Odd(torch.nn.Module):
-    """Holds what is hard to put back, and changes all of it that can be changed."""
+    """Contains state that is hard to restore, and changes all of it."""
 
     def __init__(self):
         super().__init__()
@@ -141,7 +141,7 @@ def test_lazy_modules_stay_lazy(exporter, tmp_path):
 
 
 def test_the_mode_of_a_scripted_submodule(tmp_path):
-    """PyTorch exports no such model; the attempt leaves it as it was."""
+    """PyTorch cannot export such a model; the attempt does not change it."""
     model = torch.nn.Sequential(torch.jit.script(Small()), torch.nn.ReLU()).train()
     with pytest.raises(htp.HTPError):
         htp.export(model, torch.ones(1, 4), tmp_path / "m.onnx")

@@ -136,7 +136,7 @@ def test_outlined_models_cost_the_same(plain, tmp_path, run_htp):
         for name in [*figures, *(f"total_{figure}" for figure in figures), "unknown"]:
             found, expected = (getattr(m.costs, name) for m in (outlined[path], module))
             assert found == expected, (path, name)
-        if not path.endswith("norm"):  # those of equal norms are stored once
+        if not path.endswith("norm"):  # parameters of equal norms are stored once
             assert outlined[path].costs.total_weight_bytes == module.costs.total_weight_bytes, path
     assert run_htp("analyze", outlined.path).returncode == 0
     refused = run_htp("analyze", outlined.path, "--dim", "batch=2")
@@ -146,7 +146,7 @@ def test_outlined_models_cost_the_same(plain, tmp_path, run_htp):
 
 
 def test_optimized_and_quantized_models_multiply_as_often(tmp_path):
-    """Fused and quantized operators have other names and operands, and do the same work."""
+    """Fused and quantized operators have other names and operands but do the same work."""
     runtime = pytest.importorskip("onnxruntime")
     from onnxruntime.quantization import quantize_dynamic
 

@@ -137,7 +137,7 @@ def test_every_command(command, model, wrong, tmp_path, run_htp):
 
 
 def look_at(file):
-    """Whether a file is whole, and has no markup that came from a name."""
+    """Checks that a file is complete and contains no markup from a name."""
     if file.suffix in (".xml", ".graphml"):
         ET.parse(file)
     elif file.suffix == ".json":

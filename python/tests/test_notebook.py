@@ -82,7 +82,7 @@ def test_table_without_pandas(net, monkeypatch):
 
 
 def test_lines_of_code(tmp_path):
-    """Where the exporter notes them in the file."""
+    """The lines are there if the exporter records them in the file."""
     model, args = example("plain").build()
     tagged = htp.export(model, args, tmp_path / "plain.onnx", exporter="dynamo")
     lines = [node.source for node in tagged.nodes.values()]
@@ -119,7 +119,7 @@ def test_example(tmp_path):
 
 
 def test_example_is_plain_json():
-    """So that a change of it can be read."""
+    """The notebook is stored in a form in which changes are readable."""
     path = ROOT / "examples/bert.ipynb"
     text = path.read_text()
     assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n"

@@ -84,7 +84,7 @@ def resnet():
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Each model when it is first asked for: (path, sizes of dimensions)."""
+    """Each model, made on first use: (path, sizes of dimensions)."""
     folder, made = tmp_path_factory.mktemp("profile"), {}
 
     def get(name, form="fp32"):
@@ -144,7 +144,7 @@ def test_all_time_has_a_module(exported, name, form):
     mean = sum(sorted(result.run_microseconds)[:5]) / 5
     assert own == pytest.approx(mean, rel=0.01) and total == pytest.approx(mean, rel=0.01)
     assert result.attributed >= 0.99
-    # What is the root's in the profile is the root's in the file. How much time that takes is the machine's affair.
+    # Nodes of the root in the profile are nodes of the root in the file; how long they take depends on the machine.
     known = {node.name for node in htp.load(path).nodes.values() if not node.scope}
     assert [k.name for k in result.kernels if not k.module and k.name not in known] == []
     assert mean <= result.model_microseconds
@@ -244,7 +244,7 @@ def test_a_branch_counts_once():
 
 
 def test_nodes_without_names(exported, tmp_path):
-    """ONNX Runtime numbers them, in another way than HTP."""
+    """ONNX Runtime numbers them differently than HTP."""
     path, _ = exported("resnet")
     proto = onnx.load(path)
     for node in proto.graph.node:
@@ -252,7 +252,7 @@ def test_nodes_without_names(exported, tmp_path):
     onnx.save(proto, tmp_path / "nameless.onnx")
     result = htp.profile(tmp_path / "nameless.onnx", runs=2, warmup=0)
     assert result.attributed == 1
-    # a Conv that a Relu was fused into belongs to the module that has both
+    # a Conv fused with a Relu belongs to the module that contains both
     convs = [k.module for k in result.kernels if k.op_type in ("Conv", "FusedConv")]
     assert len(convs) == 5 and convs[0] in ("stem", "stem.conv")
     for i in (0, 1):
@@ -312,7 +312,7 @@ def test_viewers_and_files(exported, tmp_path, capsys):
 
 
 def test_compare_names_what_became_slower(recorded, tmp_path, capsys):
-    """A profile, and the same one with one module's kernel made slower by 1 ms."""
+    """A profile, and a copy in which one module's kernel is slower by 1 ms."""
     path, file, events = recorded
     before = tmp_path / "before.json"
     before.write_text(profiled(capsys, path, "--profile", file, "--json")[1])

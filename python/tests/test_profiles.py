@@ -22,7 +22,7 @@ STEM, FIRST, SECOND = (
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Each model when it is first asked for. All parameters are random: an engine removes a scale of one."""
+    """Each model, made on first use. All parameters are random, because an engine removes a scale of one."""
     folder, made = tmp_path_factory.mktemp("profiles"), {}
 
     def get(build):
@@ -41,7 +41,7 @@ def exported(tmp_path_factory):
 
 
 def read(capsys, model, folder, text, name="times.csv"):
-    """What the command makes of a profile: (result, warnings)."""
+    """The command's output for a profile: (result, warnings)."""
     (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
     status, out, err = profiled(capsys, model, "--profile", folder / name, "--json")
     assert status == 0, err
@@ -90,14 +90,14 @@ def test_fused_names(exported, tmp_path, capsys, name, shares, said):
 
 
 def test_names_of_values_and_longer_names(exported, tmp_path, capsys):
-    """An engine names the last node after the model's output, and appends to names."""
+    """An engine names the last node after the model's output, and appends suffixes to names."""
     text = f"output,3\n{STEM}/WithoutBiases,4\n"
     _, own, err = read(capsys, exported(resnet), tmp_path, text)
     assert (own["head"], own["stem.conv"]) == (3, 4) and "warning" not in err
 
 
 def test_unknown_names_are_said(exported, tmp_path, capsys):
-    """Many quick nodes of the engine's own make no other model; most of the time does."""
+    """Many quick nodes added by the engine do not mean another model, but most of the time being in them does."""
     odd = "".join(f"reformat {i},1\n" for i in range(4))
     result, own, err = read(capsys, exported(resnet), tmp_path, f"{odd}{STEM},60\n{FIRST},36\n")
     assert result["attributed"] == pytest.approx(0.96) and own["stem.conv"] == 60
@@ -164,7 +164,7 @@ def test_warm_up_needs_runs(tmp_path):
 
 def test_an_executed_graph_by_hand(exported, tmp_path, capsys):
     """Every rule for layers that are not nodes of the model, with times that distinguish them."""
-    layers = [  # name, type, time, what it was made of, whose results it takes
+    layers = [  # name, type, time, names of its parts, layers whose results it takes
         ("weight", "Const", None, "weight", []),
         ("weight_to_bf16", "Reorder", 500, "", [0]),  # once, when the model is loaded
         ("x", "Input", None, "x", []),
@@ -208,7 +208,7 @@ def test_a_report_of_two_requests(exported, tmp_path, capsys):
 
 
 def executed(path, target):
-    """Runs a model in OpenVINO: the times by layer that it tells, and its executed graph in a file."""
+    """Runs a model in OpenVINO. Returns its times by layer, and writes its executed graph to a file."""
     openvino = pytest.importorskip("openvino")
     settings = {"PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
     compiled = openvino.Core().compile_model(path, "CPU", settings)

@@ -149,7 +149,7 @@ def test_a_model_without_tags(tmp_path):
 
 
 def test_a_model_whose_nodes_lost_their_tags(model, tmp_path):
-    """Optimizers keep the model's metadata, and drop those of nodes."""
+    """Optimizers keep the model's metadata but drop that of nodes."""
     onnx = pytest.importorskip("onnx")
     proto = onnx.load(model.path)
     for node in proto.graph.node:
@@ -160,7 +160,7 @@ def test_a_model_whose_nodes_lost_their_tags(model, tmp_path):
 
 
 def test_records_have_all_of_their_fields(model):
-    """They are filled at once, past the constructor."""
+    """Records are filled directly, without the constructor."""
     tagged = [node for node in model.nodes.values() if node.tag is not None]
     modules = list(model.modules.values())
     for record in (tagged[0], modules[-1], next(p for m in modules for p in m.parameters)):

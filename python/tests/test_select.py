@@ -86,7 +86,7 @@ def test_globs(pattern, path, matches):
 
 
 def test_a_glob_gives_the_nodes_of_its_modules(model, capsys):
-    """Against what the exporter itself wrote into the names."""
+    """Compared with what the exporter itself wrote into the names."""
     status, out, _ = selected(capsys, model.path, "layer.[0-3].attention.**")
     wanted = [
         raw.name

@@ -45,7 +45,7 @@ def test_torchscript_exporter(model, tmp_path, monkeypatch):
 
 
 def test_modules_as_older_versions_ask_for_them(model, tmp_path, monkeypatch):
-    """PyTorch 2.6 asks its table of names whether it has a module, and then for its name."""
+    """PyTorch 2.6 first checks whether a module is in its table of names, and then looks up its name."""
     from htp import tracing
 
     _, wanted = exported(model, tmp_path / "new", "torchscript")
@@ -60,7 +60,7 @@ def test_modules_as_older_versions_ask_for_them(model, tmp_path, monkeypatch):
 
 
 def test_programs_as_older_versions_save_them(tmp_path):
-    """Before 2.7 the records of a .pt2 lay in no folder."""
+    """Before 2.7, the records of a .pt2 were not in a folder."""
     for folder in ("", "m/"):
         with zipfile.ZipFile(tmp_path / "m.pt2", "w") as archive:
             archive.writestr(f"{folder}serialized_exported_program.json", "{}")

@@ -74,7 +74,7 @@ def test_exported_archive_without_htp_trace(name, tmp_path, request):
 
 @pytest.mark.parametrize("tracer", ["export", "torchscript"])
 def test_a_foreign_model_is_tagged(tracer, tmp_path):
-    """The ONNX file was made elsewhere, and has no names that say anything."""
+    """The ONNX file was made elsewhere, and its names carry no information."""
     model, args, _ = call_of("plain")
     torch.onnx.export(model, args, tmp_path / "m.onnx", dynamo=False)
     proto = onnx.load(tmp_path / "m.onnx")
@@ -128,7 +128,7 @@ def test_bad_input_without_htp_trace(other_torch, tmp_path):
 
 class Untraceable(torch.nn.Module):
     def forward(self, x):
-        if x.sum() > 0:  # torch.export refuses this
+        if x.sum() > 0:  # torch.export rejects this
             raise ValueError("not today")
         return x
 

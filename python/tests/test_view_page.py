@@ -58,7 +58,7 @@ class Attention(torch.nn.Module):
 
 
 class UNet(torch.nn.Module):
-    """What a diffusion model is made of, in small: a way down, a middle with attention, a way up with skips."""
+    """A small version of a diffusion model: a way down, a middle with attention, and a way up with skips."""
 
     def __init__(self, width=8, time=16):
         super().__init__()
@@ -115,7 +115,7 @@ def value_of(costs, key):
 
 
 def check_numbers(chromium, page, analysis):
-    """Every number of the table is that of `htp analyze --json`."""
+    """Every number in the table equals that of `htp analyze --json`."""
     chromium.open(page, "tab=modules")
     chromium.click("#tree-collapse")
     chromium.run(

@@ -20,7 +20,7 @@ VIEWER = ROOT / "viewer"
 
 
 class Parts(HTMLParser):
-    """What a browser would find in a page."""
+    """The parts of a page that a browser would see."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def test_document(net):
     assert [m["parent"] for m in found["modules"]] == [-1, 0, 1, 2, 1, 4]
     names = found["nodes"]["name"]
     assert names == ["/layers.0/fc/MatMul", "Add#2", "mask", "mask#4"]
-    # neither has a name that is its own: overrides call them by what they make
+    # neither has a unique name: overrides use the values that they make
     assert dict(found["handles"]) == {1: "a", 2: "k", 3: "y"}
     pairs = list(zip(found["edges"][::2], found["edges"][1::2]))
     assert pairs == [(0, 1), (1, 2), (2, 3)]
@@ -261,7 +261,7 @@ def test_page_is_the_one_that_the_sources_give(node, tmp_path):
 
 
 def test_logic_of_the_page(node):
-    """Its own tests, and its types."""
+    """The page's own tests, and its type check."""
     build = [node, "build.mjs", "--test"]
     subprocess.run(build, cwd=VIEWER, check=True, capture_output=True)
     ended = subprocess.run(
