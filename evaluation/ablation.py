@@ -70,7 +70,7 @@ class Case:
 
 
 def traced(case: Case, bin_folder: Path, folder: Path) -> Path:
-    """trace.json, made once: an archive would be read again for each number."""
+    """trace.json, made once, because an archive would be read again for each number."""
     target = folder / f"{case.model.name}.{case.trace.name}.json"
     if not target.exists():
         subprocess.run(
@@ -80,7 +80,7 @@ def traced(case: Case, bin_folder: Path, folder: Path) -> Path:
 
 
 def wrong_nodes(case: Case, change: str, bin_folder: Path, folder: Path) -> tuple[int, int]:
-    """How many nodes are tagged wrongly, and how many have a truth."""
+    """How many nodes are tagged wrongly, and how many have a known truth."""
     target = folder / f"{case.model.name}.{case.form}.{abs(hash(change))}.onnx"
     options = f"trace={folder / f'{case.model.name}.{case.trace.name}.json'} force=true"
     if change:

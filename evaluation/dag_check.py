@@ -32,7 +32,7 @@ TRACES = {
 
 
 def operations(graph):
-    """Every node of a graph, those in bodies right after the node that holds them."""
+    """Every node of a graph; those in subgraphs follow the node that contains them."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
@@ -107,7 +107,7 @@ def read_trace(programs, archive, tree, path):
 
 
 def check(source, trace, tree, programs, schemas):
-    """What is wrong with the outputs for one model."""
+    """The problems of the outputs for one model."""
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         outputs = []

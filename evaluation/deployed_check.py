@@ -59,7 +59,7 @@ def exporter_of(name, folder, distinct):
 
 
 def export(name, folder, distinct=True):
-    """Graphs with truth, and archives of one architecture."""
+    """Graphs with their truth, and archives, of one architecture."""
     from export import attempt, write_json
 
     made = exporter_of(name, folder, distinct)
@@ -106,7 +106,7 @@ def make_forms(folder, wanted):
                 continue
             try:
                 after = forms.make(form, source, target, example, truth, facts.survivors)
-            except Exception as error:  # a fact about that program
+            except Exception as error:  # due to that program, not HTP
                 failed[f"{graph}.{form}"] = f"{type(error).__name__}: {str(error)[:200]}"
                 continue
             bare = folder / f"{graph}.{form}.removed.onnx"
@@ -143,7 +143,7 @@ def run(command, timeout=120):
 
 
 def prepare(folder, programs):
-    """Traces as JSON, and the tagged exports that are references. The programs may have changed."""
+    """Makes traces as JSON and tagged exports as references, always anew, because the programs may have changed."""
     for graph, archive in GRAPHS.items():
         if not (folder / f"{graph}.onnx").exists() or not (folder / archive).exists():
             continue

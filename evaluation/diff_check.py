@@ -62,7 +62,7 @@ SHARE = {**dict.fromkeys(EXACT, 1.0), **dict.fromkeys(NOISY, 0.9)}
 
 
 def build(name):
-    """As corpus/export.py: no two parameters are alike."""
+    """As in corpus/export.py, no two parameters are equal."""
     torch.manual_seed(0)
     make, inputs = corpus.MODELS[name]
     model, example = make().eval(), inputs()
@@ -75,7 +75,7 @@ def build(name):
 
 
 def candidates(model, kind):
-    """The modules that can have such a bug, by path."""
+    """The modules in which such a bug is possible, by path."""
     if kind == "activation":
         return [path for path, module in model.named_modules() if is_activation(module)]
     owners = Counter(
@@ -130,7 +130,7 @@ def output_of(model, path, example):
 
 
 def draw(model, example, kind, generator):
-    """A module, and the model with a bug in it that shows in the module's own output."""
+    """A module, and the model with a bug in it that is visible in the module's own output."""
     paths = candidates(model, kind)
     generator.shuffle(paths)
     for path in paths:
@@ -174,7 +174,7 @@ FORMS = {
 
 
 def told(item, path):
-    """Whether a module is named as one of a few that became one value."""
+    """Whether a module is named among a few that became one value."""
     return "fused" if path in item.holds and len(item.holds) <= FEW else "missed"
 
 
@@ -197,7 +197,7 @@ def judge(result, form, path):
 
 
 def ranks(result, path):
-    """Where the module is by each measure of its own error; 0 is first."""
+    """The module's rank by each measure of its own error; 0 is first."""
     found = {}
     for measure in ("noise", "added", "shifted", "outlier"):
         items = {i.value: i for i in reversed(result.comparisons)}.values()

@@ -62,7 +62,7 @@ def hooked(name: str, folder: Path, models: list[str]) -> None:
 
 
 def judge_by_hooks(job: tagging.Job) -> None:
-    """The same tags against what every module computed, which no exporter has written down."""
+    """Compares the same tags with what every module computed, which no exporter recorded."""
     file = job.source.with_suffix(".hooks.json")
     if job.error or not file.exists():
         return
@@ -76,7 +76,7 @@ def judge_by_hooks(job: tagging.Job) -> None:
 
 
 def blind_nodes(job: tagging.Job, truth: list) -> int:
-    """How many nodes a file would be judged on that could not be tagged."""
+    """How many nodes of a file that could not be tagged would have been judged."""
     if job.mode.reference or not job.source.exists():
         return 0
     nodes = onnx.load(job.source, load_external_data=False).graph.node
@@ -111,7 +111,7 @@ def evaluate(corpus: Path, work: Path, args, core: bool = False) -> list[tagging
         tagging.run(job, args.bin)
         judge(job, corpus)
 
-    # What is tagged as exported is the reference of other modes: it comes first.
+    # Files tagged as exported come first, because they are the references of other modes.
     for reference in (False, True):
         with ThreadPoolExecutor(args.jobs) as pool:
             list(pool.map(one, [j for j in jobs if j.mode.reference == reference]))

@@ -118,7 +118,7 @@ def outputs_differ(path, model, example):
 
 
 def seconds(action):
-    """Wall and processor time, children included. On a busy machine only the latter says much."""
+    """Elapsed and processor time, including children. On a busy machine, only the latter is meaningful."""
     gc.collect()  # takes 0.3 s after 20 models, and must not count as part of an export
     wall, before = time.perf_counter(), os.times()
     action()
@@ -127,7 +127,7 @@ def seconds(action):
 
 
 def warm_up(exporters, folder):
-    """The first export of a process loads and compiles much of PyTorch."""
+    """Exports once, because the first export of a process loads and compiles much of PyTorch."""
     model, example = torch.nn.Linear(2, 2).eval(), {"input": torch.ones(1, 2)}
     for exporter in exporters:
         htp.export(model, kwargs=example, output=folder / "warm.onnx", exporter=exporter)
@@ -137,7 +137,7 @@ def check(name, exporter, folder):
     build, inputs = MODELS[name]
     torch.manual_seed(0)
     model, example = build(), inputs()
-    for parameter in model.parameters():  # no two parameters alike
+    for parameter in model.parameters():  # make all parameters distinct
         parameter.data.add_(torch.randn_like(parameter) * 0.02)
     model.eval()
     result = {"model": name, "exporter": exporter}

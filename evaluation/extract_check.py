@@ -76,7 +76,7 @@ def first_tensor(output):
 
 
 class Reference:
-    """What PyTorch says of a model of the corpus."""
+    """PyTorch's results for a model of the corpus."""
 
     def __init__(self, models, name, example):
         import torch
@@ -119,7 +119,7 @@ class Reference:
 
 
 def extract(options, tagged, folder):
-    """One folder for each call; returns the error where not even the first call's models could be made."""
+    """Makes a folder for each call. Returns the error if not even the first call's models could be made."""
     shutil.rmtree(folder, ignore_errors=True)
     for call in range(MOST_CALLS):
         target = f"{folder}/{call}"
@@ -129,7 +129,7 @@ def extract(options, tagged, folder):
             [options.htp_opt, *command], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            # That no module has so many calls is how it ends.
+            # It ends with the error that no module has this many calls.
             ended = call and "owns ops in that call" in done.stderr
             return None if ended else done.stderr.strip()[:300]
     return f"more than {MOST_CALLS} calls"

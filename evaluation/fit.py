@@ -63,7 +63,7 @@ class File:
     source: Path
     options: str
     told: bool = False  # whether its nodes carry the notes that the truth is read from
-    nodes: frozenset[int] | None = None  # those that are counted, where not all are
+    nodes: frozenset[int] | None = None  # those that are counted, if not all are
     located: bool = False  # whether tags are dropped, and made again from locations
 
 
@@ -97,14 +97,14 @@ def bare(files: list[File], folder: Path) -> Iterator[File]:
 
 
 def located(files: list[File]) -> Iterator[File]:
-    """Files as exported and traced, whose tags some pass dropped."""
+    """Files as exported and traced, whose tags were dropped by a pass."""
     for file in files:
         if file.told and file.options and file.set == "corpus":
             yield dataclasses.replace(file, set="located", located=True)
 
 
 def field(work: Path) -> Iterator[File]:
-    """Field models, as field_check.py --keep leaves them: each of one difficulty, judged by hooks alone."""
+    """Field models, as written by field_check.py --keep, with one difficulty each, judged only by hooks."""
     for truth in sorted(work.glob("*/*.hooks.json")):
         source = truth.with_name(truth.name.replace(".hooks.json", ".onnx"))
         trace = source.with_suffix(".trace.json")
@@ -148,7 +148,7 @@ def grounds_of(remarks: Path) -> dict[str, str]:
 
 
 def without_tags(text: str) -> str:
-    """MLIR as a pass leaves it that drops attributes which it does not know, but keeps locations."""
+    """MLIR after a pass that drops unknown attributes but keeps locations."""
     parts, end = [], 0
     for start in re.finditer(r"htp\.tag = #htp\.tag<", text):
         parts.append(text[end : start.start()])
@@ -228,7 +228,7 @@ def total(counts: Counts, ground: str, leave_out: str = "") -> tuple[int, int]:
 
 
 def worth(right: int, answers: int) -> float:
-    """As Ground.cpp has it."""
+    """As in Ground.cpp."""
     return min(round((right + 1) / (answers + 2) * 1000), 999) / 1000
 
 
@@ -270,7 +270,7 @@ def bins(answers: list[tuple[float, int, int]]) -> list[tuple[int, int, float, f
 
 
 def unfitted(fitted: Counts, judged_: Counts) -> list[tuple[float, int, int]]:
-    """Each model's answers at the worth that the counts of all others give their grounds."""
+    """Each model's answers with the confidences computed from the counts of all other models."""
     known = known_grounds()
     return [
         (worth(*total(fitted, ground, leave_out=model)), right, number)

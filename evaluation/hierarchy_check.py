@@ -68,14 +68,14 @@ def blocks(block: dict):
 
 
 def ran(trace: dict) -> set[str]:
-    """Modules whose forward ran and that an op came of, their own or one of a module below."""
+    """Modules whose forward ran and produced an op, directly or in a module below."""
     left = {op["module"] for block in blocks(trace) for op in block["ops"]} | {""}
     left |= {path[:i] for path in left for i, c in enumerate(path) if c == "."}
     return {m["path"] for m in trace["modules"] if m["calls"] and m["path"] in left}
 
 
 def paths_of(modules: list[dict]) -> dict[str, dict]:
-    """Modules by all of their paths, those below an alias included."""
+    """Modules by all of their paths, including those below an alias."""
     by_path = {module["path"]: module for module in modules}
     for module in modules:
         for alias in module.get("aliases", ()):
@@ -86,7 +86,7 @@ def paths_of(modules: list[dict]) -> dict[str, dict]:
 
 
 def content(module: dict) -> dict:
-    """What two archives of one model can be compared by."""
+    """The properties by which two archives of one model can be compared."""
     keys = ("shape", "dtype", "hash", "values_hash")
     return {p["name"]: tuple(str(p.get(key)) for key in keys) for p in module["parameters"]}
 

@@ -43,7 +43,7 @@ def passes_of(suite: str, source: Path) -> list[str]:
 
 
 def check(args, suite: str, source: Path) -> list[str]:
-    """What went wrong, after as many empty entries as there were good steps."""
+    """The error, after one empty entry for each successful step."""
     with tempfile.TemporaryDirectory(dir=args.work) as name:
         strict, printed, back = (Path(name) / n for n in ("m.mlir", "printed.mlir", "m.onnx"))
         htp_opt = args.bin / "htp-opt"

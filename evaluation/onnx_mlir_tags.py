@@ -49,7 +49,7 @@ def parameters(text):
 
 
 def check(options, source, trace):
-    """A line of figures; raises where something does not hold."""
+    """A line of figures; raises if something does not hold."""
     htp_opt, work = options.bin / "htp-opt", options.work
     tagged, strict, printed, back = (
         work / name for name in ("tagged.onnx", "strict.mlir", "printed.mlir", "back.onnx")

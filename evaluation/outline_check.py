@@ -32,11 +32,11 @@ VARIANTS = {
 
 
 class Failure(Exception):
-    """A check that did not hold."""
+    """A failed check."""
 
 
 def run(*command):
-    """Runs a program; returns what it said on standard error."""
+    """Runs a program. Returns its output on standard error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failure(f"{command[0]} {' '.join(command[2:])}: {done.stderr.strip()[:500]}")
@@ -70,7 +70,7 @@ def difference(left, right):
 
 
 def first_difference(left, right):
-    """Where two models differ first, or None."""
+    """The first difference between two models, or None."""
     for kind in ("node", "initializer", "input", "output", "value_info"):
         a, b = getattr(left.graph, kind), getattr(right.graph, kind)
         if len(a) != len(b):
@@ -147,7 +147,7 @@ def check(options, name, variant, counts):
     if to_original >= 1e-5:
         raise Failure(f"differs from the original graph by {to_original}")
     torch_outputs = list(load_arrays(f"{folder}/outputs.npz").values())
-    # The tensors of a nested output come after those that PyTorch returns as such.
+    # Tensors of nested outputs come after those that PyTorch returns directly.
     to_torch = difference(got[: len(torch_outputs)], torch_outputs)
     if to_torch >= 1e-4:
         raise Failure(f"differs from PyTorch by {to_torch}")

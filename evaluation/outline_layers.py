@@ -105,7 +105,7 @@ def count(nodes, stored):
 
 
 def layer_size(functions, name):
-    """How many nodes one layer has, those of the functions that it calls included, calls not."""
+    """How many nodes one layer has, including those of functions that it calls, but not the calls."""
     return sum(
         layer_size(functions, node.op_type) if node.op_type in functions else 1
         for node in functions[name].node
@@ -113,7 +113,7 @@ def layer_size(functions, name):
 
 
 class Outlined:
-    """What is left of a model whose layers are of the class `layer`."""
+    """What remains of a model whose layers are of the class `layer`."""
 
     def __init__(self, path, layer):
         onnx.checker.check_model(path, full_check=True)
@@ -128,7 +128,7 @@ class Outlined:
 
 
 def check(options, name, variant, distinct):
-    """Prints the figures; returns whether they are good, and whether the exported form reaches the goal."""
+    """Prints the figures. Returns whether they are good, and whether the exported form reaches the goal."""
     build, layer, layers, masked = MODELS[name]
     folder = f"{options.work}/{name}{'-distinct' if distinct else ''}"
     os.makedirs(folder, exist_ok=True)

@@ -102,7 +102,7 @@ def accepted(path: Path) -> bool:
 
 
 def round_trip(programs: Path, source: Path, form: str, folder: Path) -> str:
-    """What went wrong on the way through one form, or nothing."""
+    """The error in the conversion through one form, or nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     target, middle = folder / "out.onnx", FORMS[form]
     if middle:

@@ -33,7 +33,7 @@ def known(value):
 
 
 def inferred(model):
-    """ValueInfo by name, as ONNX infers it."""
+    """The inferred ValueInfo, by name."""
     graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     values = {v.name: v for v in [*graph.input, *graph.output, *graph.value_info]}
     for tensor in graph.initializer:

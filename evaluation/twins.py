@@ -77,7 +77,7 @@ def export(name: str, folder: Path, seed: int) -> None:
 
 
 def four_bit(source: Path, target: Path, form: str) -> bool:
-    """Whether anything of the model is stored in 4 bits: a model without matrix products has none."""
+    """Quantizes a model to 4 bits. Returns whether anything was: a model without matrix products has nothing to quantize."""
     from onnxruntime.quantization import QuantFormat
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
@@ -120,7 +120,7 @@ def make_forms(folder: Path, source: Path, said: list[str]) -> None:
                     said.append(f"{source}: {graph} has nothing to store in 4 bits")
                     continue
                 forms.without_names(kept, bare)
-            except Exception as error:  # a fact about that program
+            except Exception as error:  # due to that program, not HTP
                 kept.unlink(missing_ok=True)
                 said.append(f"{source}: {graph}.{form}: {type(error).__name__}: {str(error)[:150]}")
 
@@ -198,7 +198,7 @@ def attempts(models: list[str]) -> list[Attempt]:
 
 
 def table(done: list[Attempt]) -> str:
-    """A line for each form: pairs that are right in all of its files, and what was said of the files."""
+    """A line for each form: pairs that are right in all of its files, and the verdicts on the files."""
     lines = [
         "| form | names | given | pairs right | twin's: refused, flagged, silent | own: accepted, not |",
         "|" + " --- |" * 6,

@@ -62,7 +62,7 @@ def outcome(status: int, stderr: str, verdict: str) -> str:
 
 
 def verdict_of(metadata: Path, kind: str) -> str:
-    """The verdict of `statistics.fit` about a trace or a reference; '' where this htp-opt has none."""
+    """The verdict of `statistics.fit` about a trace or a reference; '' if this htp-opt has none."""
     if not metadata.exists():
         return ""
     fits = json.loads(metadata.read_text())["statistics"].get("fit", [])
@@ -134,7 +134,7 @@ class Check:
 
 
 def attempts(corpus: Path, models: list[str]) -> list[Attempt]:
-    """All wrong pairs on static graphs of both exporters, and what is right in all variants."""
+    """All wrong pairs on static graphs of both exporters, and the right ones in all variants."""
     found = []
     for model in models:
         files = sorted(f.name.removesuffix(".onnx") for f in (corpus / model).glob("*.onnx"))
@@ -150,7 +150,7 @@ def attempts(corpus: Path, models: list[str]) -> list[Attempt]:
 
 
 def silent_pairs(wrong: list[Attempt]) -> dict[str, list[tuple[str, str]]]:
-    """For each kind the pairs that were accepted in at least one form."""
+    """For each kind, the pairs that were accepted in at least one form."""
     found = defaultdict(set)
     for one in wrong:
         if one.outcome not in ("refused", "flagged", "missing"):

@@ -31,7 +31,7 @@ class BertSelfAttention(nn.Module):
 
 
 class Residual(nn.Module):
-    """A projection, added to what came in at the start, and normalized."""
+    """A projection, added to the input of the block, and normalized."""
 
     def __init__(self, inside):
         super().__init__()

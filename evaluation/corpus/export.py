@@ -78,7 +78,7 @@ def save_variant(folder, file, variant, make, example, graph, truth):
 
 
 def add_further(folder):
-    """The variants that --core left out, made of the graphs that it wrote."""
+    """The variants that --core left out, made from the graphs that it wrote."""
     result = json.loads(Path(folder, "done.json").read_text())
     example = dict(np.load(f"{folder}/inputs.npz"))
     twice = {name: np.concatenate([value, value]) for name, value in example.items()}
@@ -94,7 +94,7 @@ def add_further(folder):
 
 
 class Export:
-    """One model's exports: its graphs, traces and variants, and what came of each step."""
+    """One model's exports: its graphs, traces and variants, and the result of each step."""
 
     def __init__(self, name, build, inputs, folder, core, distinct=True, seed=0):
         os.makedirs(folder, exist_ok=True)
@@ -110,7 +110,7 @@ class Export:
         self.contents = {p.detach().numpy().tobytes() for p in self.model.parameters()}
         self.partners = facts.convolution_partners(self.model)
         self.result = {"model": name, "core": core, "modules": len(tree)}
-        # A batch of 1 would be a constant of a dynamic export.
+        # A batch of 1 would become constant in a dynamic export.
         self.twice = {k: torch.cat([v, v]) for k, v in self.example.items()}
         # What may vary: the batch, and the sequence of a (batch, sequence) input.
         self.free = {k: range(1 + (v.dim() == 2)) for k, v in self.example.items()}
@@ -207,7 +207,7 @@ class Export:
 
 
 def complete(args, name):
-    """Whether a run before this one has made all that is asked for."""
+    """Whether an earlier run has made everything that is requested."""
     done = Path(args.out, name, "done.json")
     return done.exists() and (args.core or not json.loads(done.read_text())["core"])
 

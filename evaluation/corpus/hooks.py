@@ -49,7 +49,7 @@ def padded(example: dict) -> dict:
 
 
 def write(folder: Path, name: str, models: dict) -> dict[str, str]:
-    """What could not be done, and why."""
+    """A step that failed, and why."""
     failed, calls = {}, {}
     example = padded(dict(np.load(folder / "inputs.npz")))
     twice = {key: np.concatenate([value, value]) for key, value in example.items()}

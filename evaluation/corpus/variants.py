@@ -19,7 +19,7 @@ import onnxruntime as ort
 
 
 def anonymous(source, target, example):
-    """The same graph with every name and note that could tell where a node comes from gone."""
+    """The same graph without any names and notes that could reveal where a node comes from."""
     model = onnx.load(source)
     names = {v.name: v.name for v in list(model.graph.input) + list(model.graph.output)}
     names[""] = ""

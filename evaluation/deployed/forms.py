@@ -112,7 +112,7 @@ FORMS = {
 
 
 def make(form, source, target, example, truth, survivors):
-    """Writes `target`, and gives the truth about its nodes."""
+    """Writes `target`, and returns the truth about its nodes."""
     with tempfile.TemporaryDirectory() as folder:
         for number, step in enumerate(FORMS[form]):
             before = onnx.load(source).graph

@@ -89,7 +89,7 @@ def build(folder, precision, paths, layers):
 
 
 def module_of(node, paths, layers):
-    """None where the builder's name says nothing."""
+    """The module that the builder's name refers to; None if it refers to none."""
     scopes = node.name.strip("/").split("/")[:-1]
     if not scopes:
         return None

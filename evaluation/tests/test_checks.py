@@ -38,7 +38,7 @@ def test_trees(corpora, programs, name, model):
 
 
 def test_a_wrong_tree_is_found(corpora, programs, tmp_path):
-    """The judge is not blind: a module more, and a class that is another."""
+    """The check notices an additional module, and a different class."""
     folder = tmp_path / "bert_tiny"
     shutil.copytree(corpora["corpus"] / "bert_tiny", folder)
     tree = json.loads((folder / "tree.json").read_text())
