@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What compiling layer by layer costs beside compiling the whole model, with the real IREE.
+"""What compiling layer by layer costs compared with compiling the whole model, with the real IREE.
 
     benchmarks/compile.py [--quick] [--check] [--work FOLDER] [NAME ...]
 
-Flat is what IREE's users do: iree-import-onnx and iree-compile of the exported file. Layered is `htp compile` of the same
-file, with an empty cache: htp's own part is counted. Both are processes, measured in processor seconds, children included,
-in turns (the least of --rounds each); both compile for this processor, one file at a time and without threads, so that a
-busy machine does not decide. Outputs of both must be those of ONNX Runtime (1e-4), and so must be the run times (processor
-time of one thread, medians of calls in turns).
+Flat is what IREE's users do: iree-import-onnx and iree-compile on the exported file. Layered is `htp compile` on the same
+file with an empty cache, including htp's own part. Both are processes, measured alternately in processor seconds including
+children (the least of --rounds each). Both compile for this processor, one file at a time and without threads, so that a
+busy machine does not affect the result. The outputs of both must equal those of ONNX Runtime (1e-4), and their run times
+are compared as well (processor time of one thread, medians of alternating calls).
 
 Models are built from transformers' configurations with random weights, all of them distinct, as after training.
---quick: two small ones, for a look. With --check the exit code says whether the bounds hold.
+--quick runs only two small models. With --check, the exit code says whether the bounds hold.
 """
 
 import argparse
@@ -80,7 +80,7 @@ class Case:
         return execute(layered_command(self.model, self.folder, self.cache)).cpu
 
     def both(self, rounds):
-        """(flat, layered): the least of each, in turns."""
+        """(flat, layered): the least of each, run alternately."""
         pairs = [(self.flat(), self.layered()) for _ in range(rounds)]
         return min(flat for flat, _ in pairs), min(layered for _, layered in pairs)
 
@@ -118,7 +118,7 @@ class Case:
         times = {run_flat: [], run_layered: []}
         for _ in range(CALLS):
             for run, seconds in times.items():
-                start = time.process_time()  # all of it is this thread's work
+                start = time.process_time()  # all work is done by this thread
                 run()
                 seconds.append(time.process_time() - start)
         flat, layers = (statistics.median(times[run]) for run in (run_flat, run_layered))
@@ -151,7 +151,7 @@ def grown(work, rounds):
 
 
 def changed(work, name, what, limit, rounds):
-    """Compiling again, after a change, with the cache of the model before; beside flat, in turns."""
+    """Compiling again after a change, with the cache of the previous model, alternately with flat."""
     base, other = Case("llama32", work), Case(name, work)
     base.layered()
 

@@ -47,7 +47,7 @@ def build(name):
     if name.startswith("llama"):
         layers = int(re.match(r"llama(\d+)", name)[1])
         model = llama(layers, width(name), use_cache="cache" in name)
-        if name.endswith("_all"):  # a constant in the layer's code, and nowhere else
+        if name.endswith("_all"):  # a constant only in the layer's code
             for layer in model.model.layers:
                 layer.self_attn.scaling *= 0.5
         if name.endswith("_one"):
@@ -79,7 +79,7 @@ def sizes(name):
 
 
 def distinct(model):
-    """As after training: no two parameters are equal, which an exporter would store once."""
+    """As after training, no two parameters are equal; an exporter would store equal ones once."""
     import torch
 
     with torch.no_grad():

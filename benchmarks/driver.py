@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a compiler of one's own takes for 32 layers beside 2, where it compiles module by module.
+"""How long a custom compiler takes for 32 layers compared with 2, if it compiles module by module.
 
     benchmarks/driver.py [--build FOLDER] [--work FOLDER] [--rounds N] [--check]
 
-The compiler is examples/compiler, built against an install tree of this build: it imports, tags and outlines a model, lowers
-each function to linalg, and compiles it with stock MLIR and LLVM, through a cache. Measured are processor seconds of its whole
-runs, with an empty cache, in turns: the least of --rounds each. With --check the exit code says whether the bound holds.
+The compiler is examples/compiler, built against an install tree of this build. It imports, tags and outlines a model, lowers
+each function to linalg, and compiles it with stock MLIR and LLVM, through a cache. Measured are processor seconds of complete
+runs with an empty cache, alternately: the least of --rounds each. With --check, the exit code says whether the bound holds.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def run(*command):
 
 
 def built(build, work):
-    """The example, as a user builds it, and the htp-opt that is installed beside it."""
+    """The example, built as a user would, and the htp-opt that is installed beside it."""
     cmake = pathlib.Path(sys.executable).parent / "cmake"
     run(cmake, "--install", build, "--prefix", work / "installed")
     run(
@@ -43,7 +43,7 @@ def built(build, work):
 
 
 def written(layers, htp_opt, work):
-    """A model of so many equal layers, as lit's consumer test has it."""
+    """A model with this many equal layers, as in lit's consumer test."""
     text, model = work / f"{layers}.mlir", work / f"{layers}.onnx"
     run(sys.executable, ROOT / "test/Inputs/layers.py", "write", layers, text)
     run(htp_opt, text, "-o", model)

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""What htp.export costs beside torch.onnx.export of the same model with the same exporter.
+"""What htp.export costs compared with torch.onnx.export of the same model with the same exporter.
 
     benchmarks/export.py [--models tiny small base] [--corpus] [--exporters torchscript dynamo]
                          [--rounds 3] [--check]
 
-Both sides take turns in one process, so that a busy moment hits both; the medians are compared, of
-the time on the clock and of processor time, children included. Tagging is what htp-onnx takes with
---htp-tag beyond what it takes to read and write the same model, as processor time. BERT with random weights: `tiny` has
-2 layers of 128 (18 MB), `small` 4 layers of 512 (115 MB), `base` 12 layers of 768 (438 MB); --corpus
-are the architectures of evaluation/corpus instead, toys of 2 to 4 layers each, and their sum. With
---check the exit code says whether the bounds hold: 1.5 times torch.onnx.export, and tagging under a
-tenth of all.
+Both run alternately in one process, so that a busy moment affects both. Compared are the medians of elapsed time
+and of processor time, children included. The cost of tagging is the processor time of htp-onnx with --htp-tag, less
+what it takes to read and write the same model. BERT has random weights: `tiny` has 2 layers of width 128 (18 MB),
+`small` 4 layers of 512 (115 MB), `base` 12 layers of 768 (438 MB). --corpus runs the architectures of
+evaluation/corpus instead, toys of 2 to 4 layers each, and adds them up. With --check, the exit code says whether the
+bounds hold: 1.5 times torch.onnx.export, and tagging below a tenth of the total.
 """
 
 import argparse
@@ -79,14 +78,14 @@ def plain(model, inputs, exporter, path):
 
 
 def processor_time():
-    """Of this process and its children, finer than os.times."""
+    """Processor time of this process and its children, with a finer resolution than os.times."""
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 def measured(action):
-    """Seconds on the clock, and of processor time with that of children."""
-    os.sync()  # what was written before is not this one's time
+    """Elapsed seconds, and seconds of processor time including children."""
+    os.sync()  # earlier writes must not count here
     clock, before = time.perf_counter(), processor_time()
     result = action()
     return time.perf_counter() - clock, processor_time() - before, result
@@ -114,7 +113,7 @@ def compare(size, exporter, folder, rounds):
     model, inputs = build(size)
     rows = []
     for round in range(rounds + 1):  # the first one warms up
-        # Neither side finds a file that it could write over.
+        # Neither side finds a file to overwrite.
         for old in folder.iterdir():
             old.unlink()
         try:
@@ -132,7 +131,7 @@ def compare(size, exporter, folder, rounds):
 
 
 def show(size, exporter, row):
-    """Prints a row; whether it is within the bounds."""
+    """Prints a row. Returns whether it is within the bounds."""
     torch_clock, torch_cpu, clock, cpu, tag = row
     ratios, share = (clock / torch_clock, cpu / torch_cpu), tag / cpu
     ok = max(ratios) <= LIMIT and share < TAGGING

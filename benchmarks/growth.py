@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""How cost grows where models are extreme in one way.
+"""How cost grows for models that are extreme in one way.
 
     benchmarks/growth.py [--bin build/bin] [--check] [NAME ...]
 
-    arguments   a graph of one node for each of N inputs
-    depth       N modules, each inside of the one before, with a node each; the unit is a character of their paths, of which there are N²
+    arguments   a graph with one node for each of N inputs
+    depth       N nested modules with a node each; the unit is a character of their paths, of which there are N²
     names       N modules with equal functions whose nodes have equal names
     lost        the same, but another tool has dropped the notes on the calls: values have equal names when they are inlined
     aliases     one module that is registered under N names
     functions   N functions of the model's own, each calling the next
     contexts    one constant that N modules read
 
-Each is tagged, outlined and inlined at three sizes, each twice the one before. What a unit costs, in processor time and in
-memory beyond what the smallest model takes, must stay within 1.5 times; with --check the exit code says so.
+Each is tagged, outlined and inlined at three sizes, each twice the previous one. The cost per unit, in processor time and in
+memory beyond that of the smallest model, must stay within 1.5 times; with --check, the exit code says whether it does.
 """
 
 import argparse
@@ -142,7 +142,7 @@ KINDS = {
 
 
 def forget_calls(path):
-    """Drops what outlining keeps on calls to give back the names that values had."""
+    """Drops the notes that outlining puts on calls to restore the names of values."""
     outlined = onnx.load(path)
     for node in outlined.graph.node:
         kept = [e for e in node.metadata_props if e.key not in ("htp.originals", "htp.order")]
@@ -165,7 +165,7 @@ def make(kind, count, folder):
 
 def measure(kind, count, programs, folder):
     """Processor time and memory of all three steps."""
-    # By a process of its own: what this one takes counts as memory of those that it starts.
+    # In a separate process, because this one's memory would count as that of the processes it starts.
     subprocess.run([sys.executable, __file__, "--make", str(count), folder, kind], check=True)
     source, tagged, outlined = (folder / f"{name}.onnx" for name in ("model", "tagged", "outlined"))
     trace = folder / "trace.json"
@@ -214,7 +214,7 @@ def main():
                     ratio = ""
                     if before:
                         old_cpu, old_memory = (before[i][k] - base[i][k] for k in (0, 1))
-                        # What takes next to nothing says nothing.
+                        # Times near zero say nothing.
                         units = 4 if kind == "depth" else 2
                         time = cpu / old_cpu / units if old_cpu > 0.1 else None
                         space = memory / old_memory / units if old_memory > 50 * MB else None

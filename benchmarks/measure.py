@@ -1,4 +1,4 @@
-"""Measuring processes, and the table of what was measured."""
+"""Measures processes, and prints the table of results."""
 
 import dataclasses
 import os
@@ -28,7 +28,7 @@ def execute(command):
 
 
 def compare(commands, rounds, prepare=lambda: None):
-    """Runs the commands (by name) in turns, so that a busy moment hits all of them."""
+    """Runs the commands (by name) alternately, so that a busy moment affects all of them."""
     best = {name: Run() for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
@@ -51,7 +51,7 @@ class Phases:
 
 
 def phases(command, only=()):
-    """Those of one run, as --mlir-timing tells them; of the passes, all or only these."""
+    """The times of one run according to --mlir-timing, for all passes or only these."""
     result = subprocess.run([*map(str, command), "--mlir-timing"], capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"failed: {' '.join(map(str, command))}\n{result.stderr}")
@@ -63,7 +63,7 @@ def phases(command, only=()):
 
 
 def in_turns(commands, only=()):
-    """Runs of commands that take models of several sizes (by number of nodes), in turns.
+    """Runs commands on models of several sizes (by number of nodes), alternately.
 
     The same number of nodes goes through each command, evenly over the time: a small model has no
     better chance of a quiet moment than a large one.
@@ -78,7 +78,7 @@ def in_turns(commands, only=()):
 
 @dataclasses.dataclass
 class Figure:
-    """What was measured, what it may be, and what else took how long in the same run."""
+    """A measured figure, its limit, and the yardstick from the same run."""
 
     what: str
     value: float
@@ -96,7 +96,7 @@ def show(value, unit):
 
 
 def table(figures):
-    """The figures as Markdown, aligned so that it reads as well in a terminal."""
+    """The figures as Markdown, aligned so that they are readable in a terminal as well."""
     rows = [["", "measured", "limit", "of limit", "", "beside"]]
     for figure in figures:
         rows.append(

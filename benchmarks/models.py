@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Models to measure with.
+"""Models for measurements.
 
     models.py embedded FILE           438 MB of weights inside, as large as BERT-base
     models.py external FILE           8 GiB of external data beside it (a sparse file)
     models.py bert FOLDER             BERT-base as a traced and as an exported archive
-    models.py rounded FOLDER          the same as ONNX without names, as it is and rounded, which only sketches know
+    models.py rounded FOLDER          the same as ONNX without names, plain and rounded, which only sketches can identify
     models.py layers FOLDER NODES     about NODES nodes in layers of attention, and their trace
     models.py named FOLDER NODES      the same, with the scopes of an exporter in its names
     models.py untrained FOLDER NODES  without names; the layers have biases, all of them zero
 
-Runs as a program: what a process needs to make a model would count as memory of the programs that it
-measures afterwards.
+Runs as a separate program, because the memory for making a model would otherwise count as that of the programs
+that are measured afterwards.
 """
 
 import json
@@ -91,7 +91,7 @@ def bert(folder):
 
 
 def rounded(folder):
-    """exact.onnx, and model.onnx with the weights as float16 has them, in float32: as many bytes, no contents equal."""
+    """exact.onnx, and model.onnx with weights rounded to float16 but stored as float32: same size, different contents."""
     import numpy
     import onnx
     import torch
@@ -123,7 +123,7 @@ def rounded(folder):
 
 
 def fingerprint(array):
-    """As include/HTP/Weights/Fingerprint.h has it: the same for every order of the elements."""
+    """As in include/HTP/Weights/Fingerprint.h: independent of the order of the elements."""
     import numpy as np
 
     with np.errstate(over="ignore"):
@@ -258,7 +258,7 @@ class Layers:
 
 
 class Untrained(Layers):
-    """As a model is initialised: thousands of parameters are equal."""
+    """As in a freshly initialised model, thousands of parameters are equal."""
 
     def linear(self, path, value):
         import numpy

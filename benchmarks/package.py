@@ -5,12 +5,12 @@
 
 Parts:
     startup    `htp --version`, `htp analyze` of BERT-tiny and of 26,000 nodes, beside their limits
-    boundary   htp.tag of what is held in memory, beside the native program on a file
-    batch      `htp batch` over 200 small models, beside a shell loop of `htp tag`
+    boundary   htp.tag of a model in memory, compared with the native program on a file
+    batch      `htp batch` over 200 small models, compared with a shell loop of `htp tag`
 
-Times are of the clock, and the median of the rounds: a machine that does other work makes them longer. In brackets
-the least processor time of a round, which such work makes little longer: what is above the limit by the clock alone
-is the machine's.
+Times are elapsed times, as medians of the rounds, so other work on the machine makes them longer. In brackets is the
+least processor time of a round, which such work hardly affects: if only the elapsed time exceeds the limit, the machine
+was busy.
 """
 
 import argparse
@@ -32,13 +32,13 @@ ENV = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
 
 
 def processor():
-    """Seconds of this process and of those that it waited for."""
+    """Seconds of this process and of the processes it waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def seconds(function, rounds):
-    """The median by the clock, after one run that does not count, and the least processor time."""
+    """The median elapsed time, after one uncounted run, and the least processor time."""
     function()
     clock, work = [], []
     for _ in range(rounds):

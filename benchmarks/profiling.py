@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""How much of ONNX Runtime's time `htp profile` finds modules for.
+"""For how much of ONNX Runtime's time `htp profile` finds modules.
 
     benchmarks/profiling.py [--check] [--work FOLDER] [NAME ...]
 
-BERT and GPT-2 of 12 layers of 768, ResNet-50 and a step of a Llama of 8 layers with a cache, built from transformers'
-configurations with random weights, in fp32 and dynamically quantized to int8. The times of the modules have to add up to
-those of the nodes in ONNX Runtime's own profile (1 %), and at most 3 % may be left to the model itself, or to no module.
+BERT and GPT-2 with 12 layers of 768, ResNet-50 and a step of a Llama with 8 layers and a cache, built from transformers'
+configurations with random weights, in fp32 and dynamically quantized to int8. The times of the modules must add up to those
+of the nodes in ONNX Runtime's own profile (1 %), and at most 3 % may be left to the model itself or to no module.
 
-The order of the ten slowest modules is checked by another way: each is extracted (`htp extract`), run alone, and put beside
-the profile of the whole model (as `htp profile --compare` does). Equal layers count as one module, with the mean of their
-times. Times of two modules that are within 20 % of one another alone have no order. Extracted, a module cannot be fused
-with its neighbours, so what they take differs; of the 45 pairs none may be the other way round.
-With --check the exit code says whether the bounds hold.
+The order of the ten slowest modules is checked in another way: each is extracted (`htp extract`), run alone, and compared
+with the profile of the whole model (as `htp profile --compare` does). Equal layers count as one module, with the mean of
+their times. Two modules whose separate times are within 20 % of each other have no order. An extracted module cannot be
+fused with its neighbours, so its time differs, but none of the 45 pairs may be in the opposite order.
+With --check, the exit code says whether the bounds hold.
 
-(Not called profile.py: Python has a module of that name, which PyTorch imports.)
+(Not called profile.py, because Python has a module of that name, which PyTorch imports.)
 """
 
 import argparse
@@ -46,7 +46,7 @@ def forms(name, work):
         compile_models.export(name, model)
     if not int8.exists():
         loaded = onnx.load(model)
-        # The quantizer transposes weights and keeps their old shapes, which it then trips over.
+        # The quantizer transposes weights but keeps their old shapes, and then fails on them.
         del loaded.graph.value_info[:]
         quantize_dynamic(loaded, plain)
         htp.tag(plain, int8, reference=model)
@@ -57,7 +57,7 @@ def measure(what, path):
     import htp
 
     result = htp.profile(path, warmup=WARM, runs=RUNS, threads=1)
-    # ONNX Runtime's own sums of its runs, of which the faster half counts
+    # ONNX Runtime's own sums of its runs, of which only the faster half counts
     nodes = sum(sorted(result.run_microseconds)[: result.runs]) / result.runs
     modules = sum(module.self_microseconds for module in result.modules.values())
     below = nodes - sum(k.microseconds for k in result.kernels if not k.module)
@@ -116,7 +116,7 @@ class Alone:
         self.session.run(None, self.feeds)
 
     def microseconds(self):
-        """Of its nodes in the run that nothing disturbed."""
+        """The time of its nodes in the least disturbed run."""
         from htp.profiles import read_times
 
         events = pathlib.Path(self.session.end_profiling())
@@ -131,7 +131,7 @@ def order(path, result):
 
     chosen = groups(result)[:SLOWEST]
     parts = {modules[0].path: Alone(path, modules[0].path, path.parent) for _, modules in chosen}
-    for _ in range(WARM + RUNS):  # in turns: a busy moment hits all of them
+    for _ in range(WARM + RUNS):  # alternately, so that a busy moment affects all of them
         for part in parts.values():
             part.run()
     timed = {module: part.microseconds() for module, part in parts.items()}

@@ -4,21 +4,20 @@
     benchmarks/run.py --bin build/bin [--full] [--check] [--only PART ...]
 
 Parts:
-    copy      a pass through htp-opt, beside cp and Python's onnx
-    trace     htp-trace on BERT-base, beside loading LibTorch
-    sketch    what recognising weights by sketches adds to htp-trace and to tagging, beside cp
+    copy      a pass through htp-opt, compared with cp and Python's onnx
+    trace     htp-trace on BERT-base, compared with loading LibTorch
+    sketch    what identifying weights by sketches adds to htp-trace and to tagging, compared with cp
     tag       --htp-tag with a trace, between import and export, as the model grows
     outline   --htp-outline, the same
-    json      DAG and metadata JSON, beside the import
+    json      DAG and metadata JSON, compared with the import
     whole     one run that imports, tags, outlines and exports, start to end
 
-Times are seconds of all processors together, which depend little on what else runs; those of passes
-are of the clock, between the end of the import and the beginning of the export (--mlir-timing).
-Commands that are compared take turns all the same; of several runs the least time and the highest
-memory count. How cost grows with the model is compared on as many nodes of each size: a round runs
-the small model as often as it fits into the large one, in turns, and takes the average; the median
-of the rounds counts. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
---check the exit code says whether all limits hold.
+Times are processor seconds summed over all processors, which depend little on other load; those of passes are elapsed
+times between the end of the import and the beginning of the export (--mlir-timing). Commands that are compared still run
+alternately; of several runs, the least time and the highest memory count. The growth of cost is measured on equal numbers
+of nodes: in each round, the small model runs as often as it fits into the large one, alternately, and the average is
+taken; the median of the rounds counts. --full adds the sizes that take minutes (500,000 and 1,000,000 nodes). With
+--check, the exit code says whether all limits hold.
 """
 
 import argparse
@@ -46,7 +45,7 @@ class Bench:
         self.sizes = [10_000, 100_000, 500_000] if full else [10_000, 100_000]
 
     def make(self, kind, path, *arguments):
-        """A model of models.py; one that is there already, from --folder, is used again."""
+        """A model of models.py; an existing one in --folder is used again."""
         if path.exists():
             return path
         command = [sys.executable, HERE / "models.py", kind, path, *map(str, arguments)]
@@ -57,7 +56,7 @@ class Bench:
         return self.make(kind, self.folder / f"{kind}-{nodes}", nodes)
 
     def tagged(self, nodes):
-        """A model of about so many nodes with tags."""
+        """A tagged model with about this many nodes."""
         folder = self.layers("named", nodes)
         target = folder / "tagged.onnx"
         if not target.exists():
@@ -76,7 +75,7 @@ def copy_embedded(bench):
     target, size = bench.folder / "out.onnx", source.stat().st_size
 
     def prepare():
-        # What the command before left for the disk is not this one's time.
+        # Pending writes of the previous command must not count here.
         subprocess.run(["sync"], check=True)
         target.unlink(missing_ok=True)
 
@@ -227,7 +226,7 @@ def bench_sketch(bench):
 
 
 def grow(name, commands, rounds, limit, note=lambda nodes: "", only=()):
-    """Figures for what the passes of each command cost, or only some, by the number of nodes."""
+    """Figures for the cost of all or some passes of each command, by number of nodes."""
     turns = [in_turns(commands, only) for _ in range(rounds)]
     smallest = min(commands)
 
@@ -293,7 +292,7 @@ def bench_tag(bench):
 
 
 def bench_outline(bench):
-    """As the model is tagged, and from a tagged file, whose metadata become tags again."""
+    """In the same run as tagging, and from a tagged file, whose metadata becomes tags again."""
     tagged, file = {}, {}
     for nodes in bench.sizes:
         source = bench.tagged(nodes)
@@ -335,7 +334,7 @@ def bench_json(bench):
 
 
 def bench_whole(bench):
-    """Start to end, by the clock: what a user waits for."""
+    """Elapsed time from start to end, as a user experiences it."""
     sizes = [10_000, 100_000, 1_000_000] if bench.full else [10_000, 100_000]
     clock, memory = {}, {}
     for nodes in sizes:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much each number of the alignment matters: tags exported models with the number changed, and scores them.
+"""How much each number of the alignment matters: changes one number at a time, tags exported models, and scores the tags.
 
     ablation.py CORPUS [--bin build/bin] [--models NAME ...] [--jobs N]
 
 CORPUS is a folder that export.py wrote (build/evaluation/corpus after `make eval`). Each number of
 include/HTP/Alignment/Parameters.inc is set to the value that disables its rule, then to half and to twice its value. Only forms
-without names are tagged, because nothing but the alignment places their nodes. Writes the table into docs/Alignment.md.
+without names are tagged, because only there the alignment alone places the nodes. Writes the table into docs/Alignment.md.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Case:
 
 
 def traced(case: Case, bin_folder: Path, folder: Path) -> Path:
-    """trace.json, made once: an archive would be read again for each number."""
+    """trace.json, made once, because an archive would be read again for each number."""
     target = folder / f"{case.model.name}.{case.trace.name}.json"
     if not target.exists():
         subprocess.run(
@@ -80,7 +80,7 @@ def traced(case: Case, bin_folder: Path, folder: Path) -> Path:
 
 
 def wrong_nodes(case: Case, change: str, bin_folder: Path, folder: Path) -> tuple[int, int]:
-    """How many nodes are tagged wrongly, and how many have a truth."""
+    """How many nodes are tagged wrongly, and how many have a known truth."""
     target = folder / f"{case.model.name}.{case.form}.{abs(hash(change))}.onnx"
     options = f"trace={folder / f'{case.model.name}.{case.trace.name}.json'} force=true"
     if change:

@@ -4,12 +4,12 @@
     dag_check.py [--bin build/bin] CORPUS [MODEL[/VARIANT] ...]
 
 Tags every model of CORPUS (see corpus/README.md) and checks, from the tagged ONNX file alone:
-  - every tag of tree.json that is not torch.nn's and whose module ran, by the trace, has an entry,
-    and there are no entries of other tags
-  - an entry has every operation of its module and of those below that is no Constant, in order
-  - its edges are those of the graph between its operations, no more and no fewer
-  - both JSON files fit their schemas, and a second run gives the same bytes
-Prints one line a model and fails where anything differs.
+  - every tag of tree.json that is not of torch.nn and whose module ran, according to the trace, has an
+    entry, and there are no entries for other tags
+  - an entry has every operation of its module and of those below it, except Constants, in order
+  - its edges are exactly those of the graph between its operations
+  - both JSON files match their schemas, and a second run gives the same bytes
+Prints one line per model and fails if anything differs.
 """
 
 import argparse
@@ -32,7 +32,7 @@ TRACES = {
 
 
 def operations(graph):
-    """Every node of a graph, those in bodies right after the node that holds them."""
+    """Every node of a graph; those in subgraphs follow the node that contains them."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
@@ -41,7 +41,7 @@ def operations(graph):
 
 
 def node_names(nodes):
-    """The file's names; `Type#N` and `name#N` where one is missing or taken (docs/formats/dag.md)."""
+    """The names in the file, or `Type#N` and `name#N` if a name is missing or taken (docs/formats/dag.md)."""
     names, taken, later = [None] * len(nodes), set(), []
     for place, node in enumerate(nodes):
         if node.name and node.name not in taken:
@@ -107,7 +107,7 @@ def read_trace(programs, archive, tree, path):
 
 
 def check(source, trace, tree, programs, schemas):
-    """What is wrong with the outputs for one model."""
+    """The problems of the outputs for one model."""
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         outputs = []

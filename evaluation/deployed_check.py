@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tag what people deploy, with names and without, and score it.
+"""Tag forms of models that people deploy, with and without names, and score the tags.
 
     deployed_check.py [--work build/evaluation/deployed] [--models NAME ...] [--forms NAME ...] [--json FILE] [--untrained]
 
-A handful of architectures with parameters that are all distinct (--untrained: as PyTorch initialises them, norms and
-biases of all layers equal) is exported with both of PyTorch's exporters,
-made into every form of deployed/forms.py, and tagged with each of three sources: htp-trace's trace, the trace
-that htp.export writes, and the tagged export as a reference. Prints, for each form, names kept and removed,
-and source: nodes exact, nodes of other layers, files refused; and how often answers of each confidence are right.
+A handful of architectures whose parameters are all distinct (with --untrained: as PyTorch initialises them, with equal
+norms and biases in all layers) are exported with both of PyTorch's exporters, made into every form of deployed/forms.py,
+and tagged with each of three sources: htp-trace's trace, the trace that htp.export writes, and the tagged export as a
+reference. Prints, for each form, names kept or removed, and source: exact nodes, nodes of other layers, refused files;
+and how often answers of each confidence are right.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def exporter_of(name, folder, distinct):
 
 
 def export(name, folder, distinct=True):
-    """Graphs with truth, and archives of one architecture."""
+    """Graphs with their truth, and archives, of one architecture."""
     from export import attempt, write_json
 
     made = exporter_of(name, folder, distinct)
@@ -106,7 +106,7 @@ def make_forms(folder, wanted):
                 continue
             try:
                 after = forms.make(form, source, target, example, truth, facts.survivors)
-            except Exception as error:  # a fact about that program
+            except Exception as error:  # due to that program, not HTP
                 failed[f"{graph}.{form}"] = f"{type(error).__name__}: {str(error)[:200]}"
                 continue
             bare = folder / f"{graph}.{form}.removed.onnx"
@@ -143,7 +143,7 @@ def run(command, timeout=120):
 
 
 def prepare(folder, programs):
-    """Traces as JSON, and the tagged exports that are references. The programs may have changed."""
+    """Makes traces as JSON and tagged exports as references, always anew, because the programs may have changed."""
     for graph, archive in GRAPHS.items():
         if not (folder / f"{graph}.onnx").exists() or not (folder / archive).exists():
             continue

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
-"""Whether htp diff finds a bug in the module that has it.
+"""Checks that htp diff finds a bug in the module that has it.
 
     diff_check.py [NAME ...] [--exporter auto|torchscript|dynamo] [--seed N] [--json FILE] [--check]
 
-Each model of the corpus (corpus/models.py) gets one bug of each kind, in one of its modules, drawn by chance:
+Each model of the corpus (corpus/models.py) gets one bug of each kind, in a randomly drawn module:
 
-    weight       all of a module's weight is 5 % too large
+    weight       a module's weight is 5 % too large
     activation   an activation module computes another function
     scale        a weight saturates, as with a scale that is a quarter of what it has to be
 
-The bug is made in PyTorch, which also says which module has it, and the model is exported once more, without tags.
-`htp diff` gets the tagged export of the good model and, of the bad one,
+The bug is made in PyTorch, which also says which module has it, and the model is exported again, without tags.
+`htp diff` compares the tagged export of the good model with a form of the bad one:
 
     export       the export as it is
     anon         without any name
     ort          after ONNX Runtime's extended optimizations
-    int8         quantized (dynamically, 7 bits where the processor's 8-bit products would saturate)
+    int8         quantized (dynamically, 7 bits if the processor's 8-bit products would saturate)
     qdq          quantized statically, calibrated on the example
 
-Of the first three the first module that parts has to be the bad one; `fused` counts those where its own value was fused
-away, so that it is named as one of at most four that are part of what parts. In the last two there is noise everywhere, and it has to rank first
-by what `htp diff` puts first (`worst`). A bug is drawn anew where the module's own output is the same with it.
-As a control the good model itself is given in each of the first three forms: nothing may part. `TOLERANCE` is ten times
-what float32 rounds to in the worst of them, and a tenth of htp's default: a key that is 5 % too large changes what
-comes after a softmax by less than that.
+In the first three, the first module that diverges must be the bad one; `fused` counts cases in which its own value was
+fused away, so that it is named among at most four modules that are part of what diverges. In the last two there is
+noise everywhere, and the bad module must rank first in `htp diff`'s own order (`worst`). A bug is drawn again if the
+output of the module does not change.
+As a control, the good model itself is compared in each of the first three forms: nothing may diverge. `TOLERANCE` is
+ten times the rounding error of float32 in the worst of them, and a tenth of htp's default: a key that is 5 % too large
+changes what follows a softmax by less than that.
 """
 
 import argparse
@@ -61,7 +62,7 @@ SHARE = {**dict.fromkeys(EXACT, 1.0), **dict.fromkeys(NOISY, 0.9)}
 
 
 def build(name):
-    """As corpus/export.py: no two parameters are alike."""
+    """As in corpus/export.py, no two parameters are equal."""
     torch.manual_seed(0)
     make, inputs = corpus.MODELS[name]
     model, example = make().eval(), inputs()
@@ -74,7 +75,7 @@ def build(name):
 
 
 def candidates(model, kind):
-    """The modules that can have such a bug, by path."""
+    """The modules in which such a bug is possible, by path."""
     if kind == "activation":
         return [path for path, module in model.named_modules() if is_activation(module)]
     owners = Counter(
@@ -119,7 +120,7 @@ def inject(model, path, kind):
 
 
 def output_of(model, path, example):
-    """What a module gives in its first call; None where it is not called."""
+    """What a module returns in its first call; None if it is not called."""
     seen = []
     hook = model.get_submodule(path).register_forward_hook(lambda m, a, out: seen.append(out))
     with torch.no_grad():
@@ -129,7 +130,7 @@ def output_of(model, path, example):
 
 
 def draw(model, example, kind, generator):
-    """A module, and the model with a bug in it that shows in the module's own output."""
+    """A module, and the model with a bug in it that is visible in the module's own output."""
     paths = candidates(model, kind)
     generator.shuffle(paths)
     for path in paths:
@@ -173,7 +174,7 @@ FORMS = {
 
 
 def told(item, path):
-    """Whether a module is named as one of a few that became one value."""
+    """Whether a module is named among a few that became one value."""
     return "fused" if path in item.holds and len(item.holds) <= FEW else "missed"
 
 
@@ -196,7 +197,7 @@ def judge(result, form, path):
 
 
 def ranks(result, path):
-    """Where the module is by each measure of its own error; 0 is first."""
+    """The module's rank by each measure of its own error; 0 is first."""
     found = {}
     for measure in ("noise", "added", "shifted", "outlier"):
         items = {i.value: i for i in reversed(result.comparisons)}.values()
@@ -228,7 +229,7 @@ def check(name, options, folder):
             begin = time.perf_counter()
             try:
                 make(plain, target, inputs)
-            except Exception as error:  # a tool that cannot do it is no fault of htp
+            except Exception as error:  # a failing tool is not htp's fault
                 why = f"{type(error).__name__}: {str(error)[:80]}"
                 yield {**line, "verdict": "not made", "note": why}
                 continue

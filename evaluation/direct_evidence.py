@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What --htp-attach-hierarchy answers by itself, against the truth of the corpus.
+"""Checks the answers of --htp-attach-hierarchy alone against the truth of the corpus.
 
     direct_evidence.py CORPUS [--programs build/bin] [--variants ts dynamo …] [--no-trace]
 
-Direct evidence (notes of the exporter, scopes in names, parameters) may be silent, never wrong. For each
-graph this runs htp-opt with the fitting trace and counts the nodes that are not Constants: how many have an
-answer, how many a wrong one. It also strips the tagged file again and compares the bytes with the
-original. Fails where an answer is wrong, where fewer than 90 % of ts and dynamo are answered, or where
-stripping does not give back the original.
+Direct evidence (the exporter's notes, scopes in names, parameters) may be silent, but never wrong. For each
+graph, this runs htp-opt with the matching trace and counts the nodes except Constants: how many have an answer,
+and how many a wrong one. It also strips the tagged file again and compares the bytes with the original. Fails
+if an answer is wrong, if fewer than 90 % of ts and dynamo are answered, or if stripping does not restore the
+original.
 """
 
 import argparse

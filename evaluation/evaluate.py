@@ -3,8 +3,8 @@
 
     evaluate.py [--bin build/bin] [--work build/evaluation] [--set corpus|heldout] [--modes NAME ...] [--models NAME ...]
 
-Exports what is not there yet (half an hour for everything, once), runs htp-trace and htp-opt, and judges their output with
-corpus/score.py. With --set, --modes or --models the tables are only printed.
+Exports what is missing (half an hour for everything, once), runs htp-trace and htp-opt, and judges their output with
+corpus/score.py. With --set, --modes or --models, the tables are only printed.
 """
 
 import argparse
@@ -28,7 +28,7 @@ SETS = ("corpus", "heldout")
 
 
 def exported(name: str, work: Path, models: list[str], core: bool) -> Path:
-    """The folder of a set's exports, made where they are missing. Two models at a time."""
+    """The folder of a set's exports. Makes missing ones, two models at a time."""
     folder = work / name
     script = [
         sys.executable,
@@ -55,14 +55,14 @@ def exported(name: str, work: Path, models: list[str], core: bool) -> Path:
 
 
 def hooked(name: str, folder: Path, models: list[str]) -> None:
-    """Forward hooks' truth about the exported graphs, where it is not there yet."""
+    """Writes the forward hooks' truth about exported graphs, if it is missing."""
     script = [sys.executable, HERE / "corpus/hooks.py", folder, "--set", name, *models]
     print(f"running the models of {name} with forward hooks", flush=True)
     subprocess.run(script, check=True)
 
 
 def judge_by_hooks(job: tagging.Job) -> None:
-    """The same tags against what every module computed, which no exporter has written down."""
+    """Compares the same tags with what every module computed, which no exporter recorded."""
     file = job.source.with_suffix(".hooks.json")
     if job.error or not file.exists():
         return
@@ -76,7 +76,7 @@ def judge_by_hooks(job: tagging.Job) -> None:
 
 
 def blind_nodes(job: tagging.Job, truth: list) -> int:
-    """How many nodes a file would be judged on that could not be tagged."""
+    """How many nodes of a file that could not be tagged would have been judged."""
     if job.mode.reference or not job.source.exists():
         return 0
     nodes = onnx.load(job.source, load_external_data=False).graph.node
@@ -111,7 +111,7 @@ def evaluate(corpus: Path, work: Path, args, core: bool = False) -> list[tagging
         tagging.run(job, args.bin)
         judge(job, corpus)
 
-    # What is tagged as exported is the reference of other modes: it comes first.
+    # Files tagged as exported come first, because they are the references of other modes.
     for reference in (False, True):
         with ThreadPoolExecutor(args.jobs) as pool:
             list(pool.map(one, [j for j in jobs if j.mode.reference == reference]))
@@ -125,7 +125,7 @@ def looked_at() -> frozenset[str]:
 
 
 def results_in(path: Path | None) -> list[dict]:
-    """What field_check.py or deployed_check.py wrote with --json, where it ran."""
+    """What field_check.py or deployed_check.py wrote with --json, if it ran."""
     return (
         [json.loads(line) for line in path.read_text().splitlines()]
         if path and path.exists()

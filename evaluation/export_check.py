@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""htp.export on every architecture of the corpus with both exporters.
+"""Run htp.export on every architecture of the corpus with both exporters.
 
     export_check.py [--exporters torchscript dynamo] [--out DIR] [MODEL ...]
 
 Checks for each: the tags (every node's module is the true one, none is of another layer), that ONNX
-Runtime's outputs are PyTorch's, that the model is as it was (parameters, buffers, hooks, mode and
-attributes of every module), and how long it took beside torch.onnx.export of the same model with the
-same exporter, measured in the same process. What PyTorch itself cannot
-export is named and not counted. Prints one line a model and totals; fails where anything differs.
+Runtime's outputs equal PyTorch's, that the model is unchanged (parameters, buffers, hooks, mode and
+attributes of every module), and how long it took compared with torch.onnx.export of the same model with
+the same exporter, measured in the same process. Models that PyTorch itself cannot export are named and
+not counted. Prints one line per model and totals; fails if anything differs.
 """
 
 import argparse
@@ -118,8 +118,8 @@ def outputs_differ(path, model, example):
 
 
 def seconds(action):
-    """Wall and processor time, children included. On a busy machine only the latter says much."""
-    gc.collect()  # takes 0.3 s after 20 models, and is no part of the export that it would fall into
+    """Elapsed and processor time, including children. On a busy machine, only the latter is meaningful."""
+    gc.collect()  # takes 0.3 s after 20 models, and must not count as part of an export
     wall, before = time.perf_counter(), os.times()
     action()
     after = os.times()
@@ -127,7 +127,7 @@ def seconds(action):
 
 
 def warm_up(exporters, folder):
-    """The first export of a process loads and compiles much of PyTorch."""
+    """Exports once, because the first export of a process loads and compiles much of PyTorch."""
     model, example = torch.nn.Linear(2, 2).eval(), {"input": torch.ones(1, 2)}
     for exporter in exporters:
         htp.export(model, kwargs=example, output=folder / "warm.onnx", exporter=exporter)
@@ -137,7 +137,7 @@ def check(name, exporter, folder):
     build, inputs = MODELS[name]
     torch.manual_seed(0)
     model, example = build(), inputs()
-    for parameter in model.parameters():  # no two parameters alike
+    for parameter in model.parameters():  # make all parameters distinct
         parameter.data.add_(torch.randn_like(parameter) * 0.02)
     model.eval()
     result = {"model": name, "exporter": exporter}

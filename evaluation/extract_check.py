@@ -3,13 +3,13 @@
 
     extract_check.py CORPUS [--htp-opt PROGRAM] [--work FOLDER] [--models FILE] [NAME[/VARIANT] ...]
 
-Each call of each module that owns ops becomes a model of its own. It must load in ONNX Runtime and, fed with the values of the
+Each call of each module that owns ops becomes a separate model. It must load in ONNX Runtime and, given the values of the
 whole graph, compute the values of the whole graph. With --models (the corpus's models.py) PyTorch runs too, and the tensor that
 a module's forward returns must be among the outputs of the extracted model.
 
 The TorchScript-based exporter folds a batch norm into the convolution before it: the graph's Conv then computes what PyTorch's
-batch norm returns, and nothing in the graph computes what the convolution returns. Such a module counts as folded, apart from the
-others, where its output is that of a module that owns no ops and has a parameter that is not in the graph any more.
+batch norm returns, and nothing in the graph computes what the convolution returns. Such a module is counted separately as folded,
+if its output is that of a module that owns no ops and has a parameter that is no longer in the graph.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def same(left, right, tolerance):
 
 
 def first_tensor(output):
-    """What a forward returns, or the first of what it returns; None where that is no tensor."""
+    """What a forward returns, or the first item of it; None if that is not a tensor."""
     import torch
 
     first = output[0] if isinstance(output, (tuple, list)) and output else output
@@ -76,7 +76,7 @@ def first_tensor(output):
 
 
 class Reference:
-    """What PyTorch says of a model of the corpus."""
+    """PyTorch's results for a model of the corpus."""
 
     def __init__(self, models, name, example):
         import torch
@@ -119,7 +119,7 @@ class Reference:
 
 
 def extract(options, tagged, folder):
-    """One folder for each call; returns the error where not even the first call's models could be made."""
+    """Makes a folder for each call. Returns the error if not even the first call's models could be made."""
     shutil.rmtree(folder, ignore_errors=True)
     for call in range(MOST_CALLS):
         target = f"{folder}/{call}"
@@ -129,14 +129,14 @@ def extract(options, tagged, folder):
             [options.htp_opt, *command], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            # That no module has so many calls is how it ends.
+            # It ends with the error that no module has this many calls.
             ended = call and "owns ops in that call" in done.stderr
             return None if ended else done.stderr.strip()[:300]
     return f"more than {MOST_CALLS} calls"
 
 
 def check_module(path, values):
-    """Runs an extracted model; returns its outputs, and raises where they are not those of the whole graph."""
+    """Runs an extracted model. Returns its outputs, and raises if they differ from those of the whole graph."""
     run = session(path)
     names = [value.name for value in run.get_outputs()]
     got = run.run(names, {value.name: values[value.name] for value in run.get_inputs()})

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""htp.export on every field model with both exporters: does the front door hold?
+"""Check htp.export on every field model with both exporters.
 
     field_check.py [--exporters torchscript dynamo] [--json FILE] [--report FILE] [--jobs N] [MODEL[/EXPORTER] ...]
 
-First plain torch.onnx.export, to know what PyTorch manages. Then htp.export, of which is asked:
-  * it works wherever PyTorch does, and with caches and output classes that PyTorch alone does not know;
-    where PyTorch does not, it is right or raises an HTPError;
-  * inputs and outputs are complete, caches included, and equal PyTorch's on two inputs;
-  * the model, its inputs and PyTorch are as they were, also after a failure, which leaves no file;
+First runs plain torch.onnx.export, to know what PyTorch can do. Then requires of htp.export:
+  * it works wherever PyTorch does, and with caches and output classes that PyTorch alone does not support;
+    if PyTorch fails, it either gives a correct result or raises an HTPError;
+  * inputs and outputs are complete, including caches, and equal PyTorch's on two inputs;
+  * the model, its inputs and PyTorch are unchanged, also after a failure, which leaves no file;
   * no node that reads a module's parameters is tagged elsewhere with a confidence of 0.9 or more;
-  * what the model itself asks for (field/: `check`).
-Each case runs in a process of its own, with a limit of time. Results are JSON lines (--json) and a table;
-ends with 1 where any case is bad.
+  * the model's own check passes (field/: `check`).
+Each case runs in a separate process with a time limit. Results are JSON lines (--json) and a table;
+exits with 1 if any case is bad.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Wanted:
             self.orders.append([array(t).copy() for t in in_pytree_order(output)])
 
     def problems(self, session: ort.InferenceSession, any_order: bool = False) -> list[str]:
-        """Where a session's outputs are not PyTorch's."""
+        """Differences between a session's outputs and PyTorch's."""
         found = []
         for number, title in enumerate(("the example", "another input")):
             try:
@@ -100,13 +100,13 @@ class Wanted:
 
 
 def copies(found: list[Any]) -> list[Any]:
-    """Inputs as they are before a forward writes into them."""
+    """Copies of inputs, because a forward may write into them."""
     return [(path, tensor.detach().clone()) for path, tensor in found]
 
 
 @contextlib.contextmanager
 def eager() -> Iterator[None]:
-    """Without compiling what torch.compile wrapped: the numbers are the same."""
+    """Within the block, modules wrapped by torch.compile run without being compiled: the results are the same."""
     torch.compiler.set_stance("force_eager")
     try:
         yield
@@ -234,7 +234,7 @@ def judge(
 
 
 def by_hooks(case: Case, exporter: str, tagged: Any, wanted: Wanted) -> dict[str, Any]:
-    """The tags judged by what every module computed. A figure beside the others: it decides nothing here."""
+    """Judges the tags by what every module computed. This figure is reported but decides nothing here."""
     model, inputs = case.make()
     args, kwargs = case.inputs(inputs, 0)
     graph = onnx.load(tagged.path)
@@ -266,7 +266,7 @@ def keep(target: Path, graph: onnx.ModelProto, source: Path, truth: hook_truth.H
 
 
 def wrong_as_pytorch(plain: str, said: list[str]) -> tuple[list[str], list[str]]:
-    """A file that PyTorch writes no better is PyTorch's matter: a note, not a problem of HTP."""
+    """If PyTorch's own file is no better, the problems are PyTorch's: a note, not a problem of HTP."""
     return ([], [f"{OWN}: {line}" for line in said]) if plain == "wrong" else (said, [])
 
 
@@ -274,7 +274,7 @@ OWN = "as PyTorch's own"
 
 
 def unnamed_caches(session: ort.InferenceSession, wanted: Wanted) -> list[str]:
-    """Caches have the names that the ecosystem gives them."""
+    """Inputs and outputs that lack the conventional names of caches."""
     inputs = {value.name for value in session.get_inputs()}
     outputs = {value.name for value in session.get_outputs()}
     given = [
@@ -293,7 +293,7 @@ def unnamed_caches(session: ort.InferenceSession, wanted: Wanted) -> list[str]:
 
 @contextlib.contextmanager
 def weights_outside() -> Iterator[None]:
-    """The size from which weights go to a file of their own, down to nothing."""
+    """Within the block, weights of any size go to a separate file."""
     from htp import capture
 
     before, capture.LARGE = capture.LARGE, 0
@@ -338,7 +338,7 @@ def first_line(error: BaseException) -> str:
 
 
 class Child:
-    """One case in a process of its own, forked after everything was imported: a start costs nothing."""
+    """One case in a separate process, forked after all imports, so that starting it costs nothing."""
 
     def __init__(self, name: str, exporter: str, seconds: float) -> None:
         self.name, self.exporter, self.folder = name, exporter, tempfile.TemporaryDirectory()
@@ -350,7 +350,7 @@ class Child:
             self._run()
 
     def _run(self) -> None:
-        os.setsid()  # so that what it starts ends with it
+        os.setsid()  # so that its child processes can be killed with it
         folder = Path(self.folder.name)
         log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT)
         os.dup2(log, 1)
@@ -380,7 +380,7 @@ class Child:
         if not ended and not late:
             return None
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)  # also programs that outlived it
+            os.killpg(self.pid, signal.SIGKILL)  # including programs that outlived it
         if not ended:
             os.waitpid(self.pid, 0)
         made = Path(self.folder.name, "result.json")
@@ -398,7 +398,7 @@ class Child:
 def run_all(
     cases: list[tuple[str, str]], jobs: int = 1, seconds: float = SECONDS
 ) -> Iterator[dict[str, Any]]:
-    """The results of models with exporters, in the order in which they end."""
+    """Yields the results of models and exporters as they finish."""
     waiting = list(cases)
     running: list[Child] = []
     while waiting or running:
@@ -415,7 +415,7 @@ def run_all(
 
 
 def summary(results: list[dict[str, Any]]) -> str:
-    """One row an exporter. PyTorch's own failures are in the row, and count for nothing."""
+    """One row per exporter. PyTorch's own failures are shown but not counted."""
     lines = [
         "| exporter | cases | PyTorch manages | " + " | ".join(STATES) + " |",
         "|" + " --- |" * (3 + len(STATES)),

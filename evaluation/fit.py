@@ -3,16 +3,16 @@
 
     fit.py [--bin build/bin] [--work build/evaluation] [--check] [--counts FILE]
 
-Tags every file of the corpus, the held-out set, the field models and the deployed forms that lies in the work folder
-(`make eval` makes them), reads from htp-opt's remarks on what ground each node got its tag, and judges it: by what the module computed
-(hooks) where that is known, otherwise by the exporter's notes of before they were taken away. Where a node still carries
-its note nothing is counted but what hooks know: the tagger would be told what it is asked.
+Tags every file of the corpus, the held-out set, the field models and the deployed forms in the work folder (`make eval`
+makes them), reads from htp-opt's remarks on which ground each node got its tag, and judges it: by what the module computed
+(hooks) if that is known, otherwise by the exporter's notes before they were removed. If a node still carries its note, it
+only counts if hooks know the answer, because the note tells the tagger the answer.
 
 Confidences decide between answers, so a new table may change a few of them: run it again until nothing changes.
---check writes nothing, and fails where the table would change.
+--check writes nothing, and fails if the table would change.
 
-Prints the table, and how well it holds for architectures that it was not fitted on: each is judged by the counts of all
-others, and so are the models of the held-out set that nobody looked at, which never enter the table.
+Prints the table, and how well it holds for architectures to which it was not fitted: each is judged by the counts of all
+others, and so are the models of the held-out set that nobody inspected, which never enter the table.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class File:
     source: Path
     options: str
     told: bool = False  # whether its nodes carry the notes that the truth is read from
-    nodes: frozenset[int] | None = None  # those that are counted, where not all are
+    nodes: frozenset[int] | None = None  # those that are counted, if not all are
     located: bool = False  # whether tags are dropped, and made again from locations
 
 
@@ -84,7 +84,7 @@ def exported(name: str, work: Path, programs: Path, jobs: int) -> Iterator[File]
 
 
 def bare(files: list[File], folder: Path) -> Iterator[File]:
-    """Files as exported, every other node without a name, and no trace: neighbours speak, and patterns decide."""
+    """Files as exported, but every other node without a name, and no trace: neighbours and patterns decide."""
     for file in files:
         if file.told and not file.options and file.set == "corpus":
             target = folder / file.model / file.source.name
@@ -97,14 +97,14 @@ def bare(files: list[File], folder: Path) -> Iterator[File]:
 
 
 def located(files: list[File]) -> Iterator[File]:
-    """Files as exported and traced, whose tags some pass dropped."""
+    """Files as exported and traced, whose tags were dropped by a pass."""
     for file in files:
         if file.told and file.options and file.set == "corpus":
             yield dataclasses.replace(file, set="located", located=True)
 
 
 def field(work: Path) -> Iterator[File]:
-    """Field models, as field_check.py --keep leaves them: each of one difficulty, judged by hooks alone."""
+    """Field models, as written by field_check.py --keep, with one difficulty each, judged only by hooks."""
     for truth in sorted(work.glob("*/*.hooks.json")):
         source = truth.with_name(truth.name.replace(".hooks.json", ".onnx"))
         trace = source.with_suffix(".trace.json")
@@ -148,7 +148,7 @@ def grounds_of(remarks: Path) -> dict[str, str]:
 
 
 def without_tags(text: str) -> str:
-    """MLIR as a pass leaves it that drops attributes which it does not know, but keeps locations."""
+    """MLIR after a pass that drops unknown attributes but keeps locations."""
     parts, end = [], 0
     for start in re.finditer(r"htp\.tag = #htp\.tag<", text):
         parts.append(text[end : start.start()])
@@ -178,7 +178,7 @@ def tag(file: File, programs: Path, folder: Path) -> tuple[list[onnx.NodeProto],
         capture_output=True,
     )
     if done.returncode:
-        return [], {}  # refused: there is no answer to count
+        return [], {}  # refused: no answers to count
     return list(onnx.load(target, load_external_data=False).graph.node), grounds_of(remarks)
 
 
@@ -228,7 +228,7 @@ def total(counts: Counts, ground: str, leave_out: str = "") -> tuple[int, int]:
 
 
 def worth(right: int, answers: int) -> float:
-    """As Ground.cpp has it."""
+    """As in Ground.cpp."""
     return min(round((right + 1) / (answers + 2) * 1000), 999) / 1000
 
 
@@ -270,7 +270,7 @@ def bins(answers: list[tuple[float, int, int]]) -> list[tuple[int, int, float, f
 
 
 def unfitted(fitted: Counts, judged_: Counts) -> list[tuple[float, int, int]]:
-    """Each model's answers at the worth that the counts of all others give their grounds."""
+    """Each model's answers with the confidences computed from the counts of all other models."""
     known = known_grounds()
     return [
         (worth(*total(fitted, ground, leave_out=model)), right, number)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The module trees that htp-trace finds, against those of the models themselves.
+"""Compare the module trees that htp-trace finds with those of the models themselves.
 
     hierarchy_check.py CORPUS [--bin build/bin] [NAME ...]
 
-For each model of the corpus, trace.pt must give every module of tree.json with its path, class and tag, none missing and none
-extra, and trace.pt2 every module that ran (one that left an op in trace.pt, or a module below it did) and no other. Where both know a module they must agree on
-its class, its calls and the shapes and fingerprints of its parameters. Every trace must hold to docs/formats/trace.schema.json. Of a .pt2 the tags are only counted: it does not
-know the classes of modules that never ran. Prints a line for each tree that is wrong, and the totals.
+For each model of the corpus, trace.pt must give exactly the modules of tree.json, with path, class and tag, and trace.pt2
+exactly the modules that ran (those that left an op in trace.pt, or that contain one that did). If both know a module, they
+must agree on its class, its calls and the shapes and fingerprints of its parameters. Every trace must match
+docs/formats/trace.schema.json. The tags of a .pt2 are only counted, because it does not contain the classes of modules that
+never ran. Prints a line for each wrong tree, and the totals.
 """
 
 import argparse
@@ -67,14 +68,14 @@ def blocks(block: dict):
 
 
 def ran(trace: dict) -> set[str]:
-    """Modules whose forward ran and that an op came of, their own or one of a module below."""
+    """Modules whose forward ran and produced an op, directly or in a module below."""
     left = {op["module"] for block in blocks(trace) for op in block["ops"]} | {""}
     left |= {path[:i] for path in left for i, c in enumerate(path) if c == "."}
     return {m["path"] for m in trace["modules"] if m["calls"] and m["path"] in left}
 
 
 def paths_of(modules: list[dict]) -> dict[str, dict]:
-    """Modules by all of their paths, those below an alias included."""
+    """Modules by all of their paths, including those below an alias."""
     by_path = {module["path"]: module for module in modules}
     for module in modules:
         for alias in module.get("aliases", ()):
@@ -85,7 +86,7 @@ def paths_of(modules: list[dict]) -> dict[str, dict]:
 
 
 def content(module: dict) -> dict:
-    """What two archives of one model can be compared by."""
+    """The properties by which two archives of one model can be compared."""
     keys = ("shape", "dtype", "hash", "values_hash")
     return {p["name"]: tuple(str(p.get(key)) for key in keys) for p in module["parameters"]}
 

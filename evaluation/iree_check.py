@@ -3,10 +3,10 @@
 
     iree_check.py CORPUS [--htp-opt PROGRAM] [--work FOLDER] [NAME[/VARIANT] ...]
 
-Each model of the corpus is tagged with its trace. `flat`: IREE imports the tagged file as it is. `layered`: `htp compile`, which
-outlines it, compiles every layer and the model around them as files of their own and links them at run time: nothing is
-inlined first. Both must give ONNX Runtime's outputs for the original graph (1e-4), and the line says which layers there were. Where
-IREE does not compile the exporter's own file either, the line says on which op it stops.
+Each model of the corpus is tagged with its trace. `flat`: IREE imports the tagged file as it is. `layered`: `htp compile`
+outlines it, compiles every layer and the model around them as separate files, and links them at run time; nothing is
+inlined first. Both must give ONNX Runtime's outputs for the original graph (1e-4), and the line lists the layers. If IREE
+cannot compile the exporter's own file either, the line says at which op it stops.
 """
 
 import argparse

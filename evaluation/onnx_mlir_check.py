@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Shows what --emit=onnx-mlir writes to onnx-mlir itself.
+"""Check that onnx-mlir itself accepts what --emit=onnx-mlir writes.
 
     onnx_mlir_check.py --verifier ONNX-MLIR-OPT [--bin build/bin] [--work DIR] [--corpus DIR ...] [SUITE ...]
 
-ONNX-MLIR-OPT is onnx-mlir's own `onnx-mlir-opt`, or any mlir-opt with its dialect; HTP does not bring one. Suites: those of roundtrip.py (`data`,
-`node`, `producers`, `corpus`), and `tagged` and `outlined` (the corpus after --htp-tag, and after --htp-outline). Each model is
-written for onnx-mlir, parsed and verified there, and what that prints is read by htp-opt again and becomes ONNX. Prints the three counts, and every model that failed.
+ONNX-MLIR-OPT is onnx-mlir's own `onnx-mlir-opt`, or any mlir-opt with its dialect; HTP does not include one. Suites: those of
+roundtrip.py (`data`, `node`, `producers`, `corpus`), and `tagged` and `outlined` (the corpus after --htp-tag, and after
+--htp-outline). Each model is written for onnx-mlir, parsed and verified there, and the result is read by htp-opt again and
+becomes ONNX. Prints the three counts, and every model that failed.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def passes_of(suite: str, source: Path) -> list[str]:
 
 
 def check(args, suite: str, source: Path) -> list[str]:
-    """What went wrong, after as many empty entries as there were good steps."""
+    """The error, after one empty entry for each successful step."""
     with tempfile.TemporaryDirectory(dir=args.work) as name:
         strict, printed, back = (Path(name) / n for n in ("m.mlir", "printed.mlir", "m.onnx"))
         htp_opt = args.bin / "htp-opt"

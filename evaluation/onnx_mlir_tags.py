@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What is left of tags, tree and parameters after a way through onnx-mlir's own dialect.
+"""What remains of tags, tree and parameters after a pass through onnx-mlir's own dialect.
 
     onnx_mlir_tags.py CORPUS [--bin build/bin] [--work FOLDER] [NAME ...]
 
-Each graph of the corpus is tagged with the trace that fits it and written by --emit=onnx-mlir; the text is also taken through
-test/Target/ONNX/Inputs/as_onnx_mlir.py, which drops what onnx-mlir's passes and printers drop (HTP brings no onnx-mlir). From
-both --htp-attach-hierarchy=from=locations must give back, node by node, the module that the tag named; --htp-verify-tags must
-pass; --htp-outline must make as many functions as of the ONNX file (`more`: where it does not); and the trace must find as many
-parameters in the text as in the file. The outlined model in strict form must be read, tagged and verified, too.
+Each graph of the corpus is tagged with its trace and written by --emit=onnx-mlir; the text is also passed through
+test/Target/ONNX/Inputs/as_onnx_mlir.py, which drops what onnx-mlir's passes and printers drop (HTP does not include onnx-mlir).
+From both, --htp-attach-hierarchy=from=locations must restore, node by node, the module that the tag named; --htp-verify-tags must
+pass; --htp-outline must make as many functions as from the ONNX file (`more`: if it does not); and the trace must find as many
+parameters in the text as in the file. The outlined model in strict form must be readable, taggable and verifiable as well.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def run(*command):
 
 
 def scopes(path):
-    """(operator, module) of every node that is no constant, in order."""
+    """(operator, module) of every node except constants, in order."""
     nodes = onnx.load(path, load_external_data=False).graph.node
     places = [(n.op_type, {p.key: p.value for p in n.metadata_props}) for n in nodes]
     return [(op, keys.get("htp.scope")) for op, keys in places if op != "Constant"]
@@ -49,7 +49,7 @@ def parameters(text):
 
 
 def check(options, source, trace):
-    """A line of figures; raises where something does not hold."""
+    """A line of figures; raises if something does not hold."""
     htp_opt, work = options.bin / "htp-opt", options.work
     tagged, strict, printed, back = (
         work / name for name in ("tagged.onnx", "strict.mlir", "printed.mlir", "back.onnx")

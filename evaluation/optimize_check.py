@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""MLIR's own --cse --canonicalize on the corpus: what comes out computes the same.
+"""Check that MLIR's own --cse --canonicalize on the corpus does not change what models compute.
 
     optimize_check.py CORPUS [--bin build/bin] [--work DIR] [NAME[/VARIANT] ...]
 
-Each graph is sent through `htp-opt --cse --canonicalize`. What comes out must pass onnx.checker with full_check and give in ONNX
-Runtime the very bytes that the original gives, both run as they are (ONNX Runtime's own optimizations off: they see
-other graphs, and may round differently), and the same to 1e-5 with them. Prints a line for each graph, with how many nodes were saved, and the
-totals; fails where one differs, or where no node was saved anywhere.
+Each graph is sent through `htp-opt --cse --canonicalize`. The result must pass onnx.checker with full_check. In ONNX Runtime
+it must give exactly the bytes that the original gives when both run without ONNX Runtime's own optimizations (which would see
+different graphs and may round differently), and the same to 1e-5 with them. Prints a line for each graph, with how many nodes
+were saved, and the totals; fails if one differs, or if no node was saved anywhere.
 """
 
 import argparse

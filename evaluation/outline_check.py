@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Outline the corpus, and check that nothing changed but the form.
+"""Outline the corpus, and check that only the form of the models changes.
 
     outline_check.py CORPUS [--htp-opt PROGRAM] [--work FOLDER] [NAME[/VARIANT] ...]
 
-Each graph is tagged with the trace that fits it and outlined. The outlined model must
+Each graph is tagged with its trace and outlined. The outlined model must
   - pass onnx.checker with full_check,
   - give in ONNX Runtime what the original graph gives (1e-5) and what PyTorch gave (1e-4),
-  - come back from --htp-inline as the tagged model, in every field: nodes, names, order, metadata, types.
+  - become the tagged model again by --htp-inline, equal in every field: nodes, names, order, metadata, types.
 Prints a line for each graph and the totals, with the share of modules that had to be split.
 """
 
@@ -32,11 +32,11 @@ VARIANTS = {
 
 
 class Failure(Exception):
-    """A check that did not hold."""
+    """A failed check."""
 
 
 def run(*command):
-    """Runs a program; returns what it said on standard error."""
+    """Runs a program. Returns its output on standard error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failure(f"{command[0]} {' '.join(command[2:])}: {done.stderr.strip()[:500]}")
@@ -70,7 +70,7 @@ def difference(left, right):
 
 
 def first_difference(left, right):
-    """Where two models differ first, or None."""
+    """The first difference between two models, or None."""
     for kind in ("node", "initializer", "input", "output", "value_info"):
         a, b = getattr(left.graph, kind), getattr(right.graph, kind)
         if len(a) != len(b):
@@ -91,11 +91,11 @@ def load_arrays(path):
 
 
 def constant_operands(model):
-    """Operands of functions that all calls pass alike, though they are no parameter of a module."""
+    """Operands of functions that are the same in all calls, although they are not parameters of a module."""
     functions = {function.name: function for function in model.functions}
     bodies = [model.graph, *functions.values()]
     calls = [(body, node) for body in bodies for node in body.node if node.op_type in functions]
-    passed = {}  # for each function and input: what its calls pass, None where it is no constant
+    passed = {}  # for each function and input: what its calls pass, None if that is not a constant
     known = {}
 
     def contents(body, name):
@@ -147,7 +147,7 @@ def check(options, name, variant, counts):
     if to_original >= 1e-5:
         raise Failure(f"differs from the original graph by {to_original}")
     torch_outputs = list(load_arrays(f"{folder}/outputs.npz").values())
-    # The tensors of a nested output come after those that PyTorch returns as such.
+    # Tensors of nested outputs come after those that PyTorch returns directly.
     to_torch = difference(got[: len(torch_outputs)], torch_outputs)
     if to_torch >= 1e-4:
         raise Failure(f"differs from PyTorch by {to_torch}")

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Deep models must outline to one function per layer class.
+"""Check that deep models are outlined to one function per layer class.
 
     outline_layers.py [--htp-opt PROGRAM] [--work FOLDER] [NAME[/VARIANT] ...]
 
 A BERT of 12 layers, a Llama of 32 and an OPT of 24 (toy widths) are exported by both exporters, tagged with their trace and
-outlined, as exported and after MLIR's own --cse --canonicalize. Each model is exported twice: with the parameters that it is
-initialised with, many of them equal (zero biases, weights of one), and with parameters that are all distinct, as after training.
+outlined, as exported and after MLIR's own --cse --canonicalize. Each model is exported twice: with its initial parameters,
+many of them equal (zero biases, weights of one), and with parameters that are all distinct, as after training.
 
-There must be one function for the layer with as many calls as layers, --htp-inline must give the tagged model back, and of the
-exporter's nodes at most an eighth may be left in one of the two forms. Counted are nodes of the ONNX graph and of its functions,
-each function once; constants are nodes; calls, which the flat graph does not have, are counted apart. Nodes that only copy a
-parameter (Identity of an initializer) are parameters, and counted in neither graph. No outlining leaves less than one layer and
-what lies outside of the layers: where that alone is more than an eighth (`bert_masked`, whose mask the TorchScript-based exporter
-makes of 25 nodes), the line says that the goal is out of reach, and this least must be met.
+There must be one function for the layer, with as many calls as layers; --htp-inline must restore the tagged model; and at most
+an eighth of the exporter's nodes may be left in one of the two forms. Counted are nodes of the ONNX graph and of its functions,
+each function once; constants are nodes; calls, which the flat graph does not have, are counted separately. Nodes that only copy
+a parameter (Identity of an initializer) are parameters, and counted in neither graph. No outlining leaves less than one layer and
+what lies outside the layers: if that alone is more than an eighth (`bert_masked`, whose mask the TorchScript-based exporter
+makes of 25 nodes), the line says that the goal is out of reach, and this minimum must be met.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def export(build, folder, variant, distinct, masked):
 
 
 def count(nodes, stored):
-    """The nodes that are no mere copies of a parameter."""
+    """The nodes that are not merely copies of a parameter."""
     stored = set(stored)
     counted = 0
     for node in nodes:
@@ -105,7 +105,7 @@ def count(nodes, stored):
 
 
 def layer_size(functions, name):
-    """How many nodes one layer has, those of the functions that it calls included, calls not."""
+    """How many nodes one layer has, including those of functions that it calls, but not the calls."""
     return sum(
         layer_size(functions, node.op_type) if node.op_type in functions else 1
         for node in functions[name].node
@@ -113,7 +113,7 @@ def layer_size(functions, name):
 
 
 class Outlined:
-    """What is left of a model whose layers are of the class `layer`."""
+    """What remains of a model whose layers are of the class `layer`."""
 
     def __init__(self, path, layer):
         onnx.checker.check_model(path, full_check=True)
@@ -128,7 +128,7 @@ class Outlined:
 
 
 def check(options, name, variant, distinct):
-    """Prints the figures; returns whether they are good, and whether the exported form reaches the goal."""
+    """Prints the figures. Returns whether they are good, and whether the exported form reaches the goal."""
     build, layer, layers, masked = MODELS[name]
     folder = f"{options.work}/{name}{'-distinct' if distinct else ''}"
     os.makedirs(folder, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Models as others make them: quantizers, converters, scripted control flow, scikit-learn, onnxscript, external data.
+"""Models as other tools make them: quantizers, converters, scripted control flow, scikit-learn, onnxscript, external data.
 
 Each function writes one model into a folder and returns its path.
 """
@@ -132,7 +132,7 @@ def external_data(folder):
 
 
 def external_data_over_2_gb(folder):
-    """A sparse file stands for the weights: it takes no room and reads as zeros."""
+    """The weights are a sparse file, which takes no disk space and reads as zeros."""
     rows, columns = 600_000, 1000
     weight = TensorProto(name="weight", data_type=TensorProto.FLOAT, dims=[rows, columns])
     weight.data_location = TensorProto.EXTERNAL

@@ -1,4 +1,4 @@
-"""The tables of docs/Accuracy.md, from the scored jobs."""
+"""The tables of docs/Accuracy.md, made from the scored jobs."""
 
 import math
 import sys

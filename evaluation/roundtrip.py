@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Send models through htp-opt and compare what comes back, field by field.
+"""Send models through htp-opt and compare the results field by field.
 
     roundtrip.py [--bin build/bin] [--work build/roundtrip] [--corpus DIR ...] [SUITE ...]
 
 Suites: `data` (the files in the onnx package), `node` (what onnx.backend.test generates), `producers` (models of other tools),
-`corpus` (every file in the given export folders). Each model goes directly (.onnx -> .onnx), through MLIR text and
-through bytecode. Prints the count of each form, how many of the inputs onnx.checker accepts and how many of their outputs, and every model that came back different. --in-process uses htp-roundtrip, which
-takes thousands of models through in one process, and judges them itself.
+`corpus` (every file in the given export folders). Each model goes directly (.onnx -> .onnx), through MLIR text and through
+bytecode. Prints the count of each form, how many inputs and how many of their outputs onnx.checker accepts, and every model
+that came back different. --in-process uses htp-roundtrip, which processes thousands of models in one process and compares them
+itself.
 """
 
 import argparse
@@ -101,7 +102,7 @@ def accepted(path: Path) -> bool:
 
 
 def round_trip(programs: Path, source: Path, form: str, folder: Path) -> str:
-    """What went wrong on the way through one form, or nothing."""
+    """The error in the conversion through one form, or nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     target, middle = folder / "out.onnx", FORMS[form]
     if middle:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""In an outlined function alone, shape inference must find what it finds in the flat model.
+"""Check that shape inference in an outlined function alone finds what it finds in the flat model.
 
     shape_check.py MODEL.onnx ... [--htp-opt PROGRAM] [--work FOLDER]
 
-Each tagged model is outlined. Every function becomes a model of its own, with the types of its inputs and nothing else, and
-ONNX's shape inference (with data propagation) runs on it. Counted are the values that the function makes whose type the flat
-model's inference knows to the last dimension (a symbolic one counts as known), and those of them that the function's own
-inference knows as well. Exit code 1 where one is missing.
+Each tagged model is outlined. Every function becomes a separate model with only the types of its inputs, and ONNX's shape
+inference (with data propagation) runs on it. Counted are the values made by the function whose types the flat model's inference
+knows to the last dimension (a symbolic one counts as known), and those among them that the function's own inference knows as
+well. Exit code 1 if one is missing.
 """
 
 import argparse
@@ -20,7 +20,7 @@ BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def known(value):
-    """The element type and dimensions, where all of them are known; None for a symbolic one."""
+    """The element type and dimensions, if all of them are known; None for a symbolic dimension."""
     tensor = value.type.tensor_type
     if not tensor.elem_type or not tensor.HasField("shape"):
         return None
@@ -33,7 +33,7 @@ def known(value):
 
 
 def inferred(model):
-    """ValueInfo by name, as ONNX infers it."""
+    """The inferred ValueInfo, by name."""
     graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     values = {v.name: v for v in [*graph.input, *graph.output, *graph.value_info]}
     for tensor in graph.initializer:

@@ -19,13 +19,13 @@ OTHER = {
     "dynamo": "trace.pt",
     "dynamo-dyn": "trace.pt",
 }
-# The torch.export trace of the other shapes: dynamic for the TorchScript exporter's graph, static for the other's.
+# The torch.export trace with the opposite kind of shapes: dynamic for the TorchScript exporter's graph, static for the other's.
 OTHER_SHAPES = {"ts-dyn": "trace-dyn.pt2", "dynamo-dyn": "trace.pt2"}
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One row of the tables: a form of every graph, and what the tagger gets beside it."""
+    """One row of the tables: a form of every graph, and what the tagger receives with it."""
 
     name: str
     variant: str  # "" is the graph as exported
@@ -58,8 +58,8 @@ class Job:
     error: str = ""
     seconds: float = 0.0
     score: dict = field(default_factory=dict)
-    hooks: dict = field(default_factory=dict)  # counts by hook_truth.py, where that knows the graph
-    wrong: list = field(default_factory=list)  # what it found wrong, in words
+    hooks: dict = field(default_factory=dict)  # counts by hook_truth.py, if available
+    wrong: list = field(default_factory=list)  # descriptions of what is wrong
     answers: list = field(default_factory=list)  # (confidence, right) of every blind node
 
     @property
@@ -99,14 +99,14 @@ def jobs_of(corpus: Path, work: Path, modes: list[Mode]) -> list[Job]:
                 name = f"{graph}.{mode.variant}" if mode.variant else graph
                 source = folder / f"{name}.onnx"
                 if not source.with_suffix(".truth.json").exists():
-                    continue  # this model, exporter or tool does not go together
+                    continue  # this combination of model, exporter and tool does not work
                 options = []
                 if mode.traces:
                     if not (folder / mode.traces.get(graph, "none")).exists():
                         continue
                     options.append(f"trace={trace_json(folder, mode.traces[graph], work)}")
                 if mode.reference:
-                    # Some models do not trace: their tags come from the model alone.
+                    # Some models cannot be traced; their tags come only from the model itself.
                     first = MODES[0] if (folder / FITTING[graph]).exists() else MODES[1]
                     options.append(f"reference={tagged(work, first, folder.name, graph)}")
                 target = tagged(work, mode, folder.name, name)
@@ -119,7 +119,7 @@ def tagged(work: Path, mode: Mode, model: str, name: str) -> Path:
 
 
 def run(job: Job, programs: Path) -> None:
-    """Tag one file. A failure is kept in the job: it counts as a file without tags."""
+    """Tags one file. A failure is recorded in the job and counts as a file without tags."""
     job.target.parent.mkdir(parents=True, exist_ok=True)
     job.target.unlink(missing_ok=True)
     flag = f"--htp-tag={job.options}" if job.options else "--htp-tag"

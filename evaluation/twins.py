@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""The trace, or the tagged file, of the same architecture with other weights: is it told apart?
+"""Check that a trace or tagged file of the same architecture with other weights is detected.
 
     twins.py [--corpus DIR] [--work DIR] [--bin DIR] [--models NAME ...] [--json FILE] [--jobs N]
 
-Every architecture of the corpus, once as the corpus has it and once from another seed (its twin: every
-name, shape and node is the same, no parameter is). Each file, as exported and after 4-bit quantization in both
-spellings (MatMulNBits, blockwise DequantizeLinear), names kept and removed, of both exporters, is tagged with the
-trace of its own model and of the twin, and with either as reference. The twin's must be refused or flagged as
-wrong_pairs.py has it, the own must be neither. An architecture is a pair; it is right where all of its files are.
-Ends with 1 where one is not.
+Every architecture of the corpus is made twice: as in the corpus, and from another seed (its twin: every name, shape and
+node is the same, no parameter is). Each file, as exported and after 4-bit quantization in both formats (MatMulNBits,
+blockwise DequantizeLinear), with names kept and removed, from both exporters, is tagged with the trace of its own model
+and of the twin, and with either as reference. The twin's must be refused or flagged, in the sense of wrong_pairs.py; the
+own must be neither. Each architecture counts as a pair, which is right if all of its files are. Exits with 1 if one is not.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def export(name: str, folder: Path, seed: int) -> None:
 
 
 def four_bit(source: Path, target: Path, form: str) -> bool:
-    """Whether anything of the model is stored in 4 bits: a model without matrix products has none."""
+    """Quantizes a model to 4 bits. Returns whether anything was: a model without matrix products has nothing to quantize."""
     from onnxruntime.quantization import QuantFormat
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
@@ -121,7 +120,7 @@ def make_forms(folder: Path, source: Path, said: list[str]) -> None:
                     said.append(f"{source}: {graph} has nothing to store in 4 bits")
                     continue
                 forms.without_names(kept, bare)
-            except Exception as error:  # a fact about that program
+            except Exception as error:  # due to that program, not HTP
                 kept.unlink(missing_ok=True)
                 said.append(f"{source}: {graph}.{form}: {type(error).__name__}: {str(error)[:150]}")
 
@@ -199,7 +198,7 @@ def attempts(models: list[str]) -> list[Attempt]:
 
 
 def table(done: list[Attempt]) -> str:
-    """A line for each form: pairs that are right in all of its files, and what was said of the files."""
+    """A line for each form: pairs that are right in all of its files, and the verdicts on the files."""
     lines = [
         "| form | names | given | pairs right | twin's: refused, flagged, silent | own: accepted, not |",
         "|" + " --- |" * 6,

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""The trace, or the tagged file, of another model: is it refused, or at least said?
+"""Check that the trace or tagged file of another model is refused, or at least reported.
 
     wrong_pairs.py CORPUS [--bin DIR] [--work DIR] [--json FILE] [--jobs N]
 
-12 different models of the corpus (a folder that corpus/export.py wrote), every ordered pair of them: the
-graph of one, as exported and anonymous, is tagged with the trace of the other, and with the other as
-reference. Each of the 132 pairs must be
+For every ordered pair of 12 different models of the corpus (a folder that corpus/export.py wrote), the graph of one, as
+exported and anonymous, is tagged with the trace of the other, and with the other as reference. Each of the 132 pairs must be
   refused   htp-opt ends with an error, or
   flagged   it warns that this is of another model, or `statistics.fit` of the operation metadata says so;
-anything else is *silent*: a warning that the right one would get as well tells nobody anything. The right trace and the right reference of every variant of the 12 models must be
-neither. Ends with 1 where a pair is silent or a right one is not accepted.
+anything else is *silent*: a warning that also appears with the right one is useless. The right trace and the right reference
+of every variant of the 12 models must be neither. Exits with 1 if a pair is silent or a right one is not accepted.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Attempt:
     of: str  # whose trace or reference
     outcome: str = ""
     said: str = ""
-    verdict: str = ""  # what statistics.fit says, where it says something
+    verdict: str = ""  # what statistics.fit says, if anything
 
     @property
     def right(self) -> bool:
@@ -63,7 +62,7 @@ def outcome(status: int, stderr: str, verdict: str) -> str:
 
 
 def verdict_of(metadata: Path, kind: str) -> str:
-    """The verdict of `statistics.fit` about a trace or a reference; '' where this htp-opt has none."""
+    """The verdict of `statistics.fit` about a trace or a reference; '' if this htp-opt has none."""
     if not metadata.exists():
         return ""
     fits = json.loads(metadata.read_text())["statistics"].get("fit", [])
@@ -78,14 +77,14 @@ class Check:
         return self.corpus / model / f"{variant}.onnx"
 
     def trace(self, model: str, graph: str) -> Path | None:
-        """The trace that fits a graph of the model, or any where that one could not be made."""
+        """The trace that fits a graph of the model, or any other if that one could not be made."""
         for name in (tagging.FITTING[graph], "trace.pt", "trace.pt2"):
             if (self.corpus / model / name).exists():
                 return tagging.trace_json(self.corpus / model, name, self.work)
         return None
 
     def reference(self, model: str, graph: str) -> Path | None:
-        """The model as exported, tagged; by another exporter where it does not export with this one."""
+        """The tagged export of the model; by another exporter if it cannot be exported with this one."""
         if not self.graph(model, graph).exists():
             graph = next(g for g in tagging.GRAPHS if self.graph(model, g).exists())
         target = self.work / "references" / model / f"{graph}.onnx"
@@ -135,14 +134,14 @@ class Check:
 
 
 def attempts(corpus: Path, models: list[str]) -> list[Attempt]:
-    """All wrong pairs on static graphs of both exporters, and what is right in all variants."""
+    """All wrong pairs on static graphs of both exporters, and the right ones in all variants."""
     found = []
     for model in models:
         files = sorted(f.name.removesuffix(".onnx") for f in (corpus / model).glob("*.onnx"))
         for variant in files:
             graph, _, form = variant.partition(".")
             for kind in ("trace", "reference"):
-                if kind == "trace" or form:  # a graph is no reference of itself
+                if kind == "trace" or form:  # a graph is not a reference for itself
                     found.append(Attempt(model, variant, kind, model))
                 if graph in ("ts", "dynamo") and form in ("", "anon"):
                     others = [other for other in models if other != model]
@@ -151,7 +150,7 @@ def attempts(corpus: Path, models: list[str]) -> list[Attempt]:
 
 
 def silent_pairs(wrong: list[Attempt]) -> dict[str, list[tuple[str, str]]]:
-    """For each kind the pairs that were accepted in at least one form."""
+    """For each kind, the pairs that were accepted in at least one form."""
     found = defaultdict(set)
     for one in wrong:
         if one.outcome not in ("refused", "flagged", "missing"):

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Send mutated models through everything HTP does with a model, and judge what comes out.
+"""Send mutated models through everything HTP does with a model, and judge the results.
 
     attack.py SEEDS --bin build/bin [--count 10000] [--seed 1] [--jobs N] [--keep FOLDER] [--only NUMBER …]
 
-SEEDS is a folder as evaluation/corpus/export.py makes it (`NAME/ts.onnx` with `NAME/trace.pt` and so on); each graph is also attacked as
-tagged and as outlined. Every mutant is copied, taken through text or bytecode, tagged with or without a trace, verified, stripped,
-outlined and inlined. For each of these:
+SEEDS is a folder as written by evaluation/corpus/export.py (`NAME/ts.onnx` with `NAME/trace.pt` and so on); each graph is also attacked in
+its tagged and its outlined form. Every mutant is copied, converted to text or bytecode and back, tagged with or without a trace, verified,
+stripped, outlined and inlined. For each of these:
 
-  - the exit code is 0 or 1, within 10 s and 2 GB, and an error has a message that is text;
-  - what is copied, or goes through MLIR and back, is equal in every field; so is what is tagged and stripped, or outlined and inlined.
-    What a mutant says in HTP's own keys may be nonsense, which is left out with a warning, and notes that HTP added follow the node:
-    all but metadata is equal then, and a copy of the copy is the copy;
-  - a tagged model verifies, as --htp-tag verifies it; onnx.checker accepts what is made of a model that it accepted;
-  - ONNX Runtime gives the same outputs where it ran the mutant. It checks functions more strictly than graphs: where onnx.checker
-    rejects the mutant, the outlined one need not run.
+  - the exit code is 0 or 1, within 10 s and 2 GB, and an error has a readable message;
+  - a model that is copied, or converted to MLIR and back, is equal in every field; so is one that is tagged and stripped, or outlined and
+    inlined. HTP's own metadata in a mutant may be nonsense, which is dropped with a warning, and notes that HTP added follow the node: in
+    that case everything except metadata is equal, and a copy of the copy equals the copy;
+  - a tagged model passes --htp-tag's verification; onnx.checker accepts the results if it accepted the mutant;
+  - ONNX Runtime computes the same outputs if it ran the mutant. It checks functions more strictly than graphs: if onnx.checker rejects
+    the mutant, the outlined model need not run.
 
-Ends with one line of counts and exit code 1 where anything did not hold; the mutants in question are kept.
+Ends with one line of counts, and exit code 1 if anything did not hold; the mutants in question are kept.
 """
 
 import argparse
@@ -70,7 +70,7 @@ class Programs:
         self.onnx, self.opt = folder / "htp-onnx", folder / "htp-opt"
 
     def run(self, program: Path, *arguments) -> Run:
-        """Runs it within its limits of time and memory."""
+        """Runs a command with limits of time and memory."""
         what = " ".join(
             a.name if isinstance(a, Path) else str(a).split("=")[0] for a in (program, *arguments)
         )
@@ -121,7 +121,7 @@ def fields(path: Path, metadata: bool = True) -> bytes | None:
 
 
 def drop_metadata(message: Message) -> None:
-    """Of a message and of all in it."""
+    """Clears the metadata of a message and of everything in it."""
     for field, value in message.ListFields():
         if field.name == "metadata_props":
             message.ClearField(field.name)
@@ -136,7 +136,7 @@ def require_equal(one: Path, other: Path, what: str, metadata: bool = True) -> N
 
 
 class Attack:
-    """One mutant after another, in a folder of its own."""
+    """Processes one mutant after another, in a separate folder."""
 
     def __init__(self, programs: Programs, folder: Path):
         self.programs, self.folder, self.judge = programs, folder, Judge()
@@ -228,7 +228,7 @@ def read_seeds(folder: Path, programs: Programs, work: Path) -> list[Seed]:
             f"{path.parent.name}/{path.stem}", path.read_bytes(), trace if trace.exists() else None
         )
         if flat.trace and flat.trace.suffix != ".json":
-            # An archive is read by a process of its own, which takes seconds.
+            # An archive is read by a separate process, which takes seconds.
             readable = work / f"{path.parent.name}-{path.stem}.json"
             subprocess.run(
                 [programs.onnx.parent / "htp-trace", flat.trace, "-o", readable], check=True

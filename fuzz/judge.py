@@ -1,4 +1,4 @@
-"""What onnx.checker and ONNX Runtime say of a model, asked in a process of their own: a broken model may kill it.
+"""Asks onnx.checker and ONNX Runtime about a model, in a separate process, because a broken model may crash it.
 
 judge.py        reads lines `MODEL OUTPUTS`, answers each with a line of JSON: {"checked": bool, "ran": bool}
 """
@@ -20,7 +20,7 @@ TYPES = {
 
 
 class Judge:
-    """Asks the process below; starts another where one died or hung."""
+    """Asks the process below; starts another if it died or hung."""
 
     def __init__(self):
         self.process = None
@@ -57,7 +57,7 @@ class Judge:
 
 
 def differ(one: Path, other: Path) -> str | None:
-    """In what the outputs of two runs differ."""
+    """How the outputs of two runs differ."""
     with np.load(one) as a, np.load(other) as b:
         if list(a) != list(b):
             return f"outputs {list(b)}, expected {list(a)}"
@@ -86,7 +86,7 @@ def run(model: str) -> list[np.ndarray]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    # As it stands: what an optimizer does to the flat graph and not to functions is not the question.
+    # Without optimizations: what an optimizer does to the flat graph but not to functions does not matter here.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     inputs = {value.name: example(value) for value in session.get_inputs()}
@@ -98,7 +98,7 @@ def run(model: str) -> list[np.ndarray]:
 
 
 def main() -> None:
-    # The answers alone go to standard output: ONNX and ONNX Runtime print there, too.
+    # Only the answers go to standard output, where ONNX and ONNX Runtime would also print.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     import onnx

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Ends programs in the middle of their work: is anything lost, is anything left?
+"""Terminates programs in the middle of their work, and checks that nothing is lost and nothing is left behind.
 
     kills.py [--bin build/bin] [--kill 200] [--interrupt 50] [--terminate 50] [--seed 1] [--only CASE ...]
 
-A case is a command on files of its own, some of which it replaces. It runs once undisturbed, which tells how long it
-takes and what it writes. Then it is begun again and again and ended after a random part of that time, by SIGKILL,
+A case is a command with its own files, some of which it replaces. It first runs undisturbed, to find out how long it
+takes and what it writes. Then it is started repeatedly and terminated after a random part of that time, with SIGKILL,
 SIGINT or SIGTERM. After each of these
-  * inputs are what they were, and each output is what it was, or what it should become, and nothing between;
-  * after SIGINT and SIGTERM nothing else is there;
-  * the next run succeeds, and leaves what an undisturbed one does: no file more, also not where temporary files go.
-Ends with 1 where any of this does not hold.
+  * inputs are unchanged, and each output is either the old or the complete new one;
+  * after SIGINT and SIGTERM there are no other files;
+  * the next run succeeds and leaves the same files as an undisturbed one, also in the folder for temporary files.
+Exits with 1 if any of this does not hold.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def cases(programs: Path) -> list[Case]:
 
 
 def make_inputs(folder: Path) -> None:
-    """What the commands read, and an output of an earlier run."""
+    """The inputs of the commands, and an output of an earlier run."""
     models = [sys.executable, str(ROOT / "benchmarks/models.py"), "named", "layers", "3000"]
     subprocess.run(models, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     for file in ("model.onnx", "trace.json"):
@@ -119,7 +119,7 @@ onnx.save(made, "large.onnx", save_as_external_data=True, location="large.onnx.d
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """All files by name, and what is in them."""
+    """The contents of all files, by name."""
     return {
         str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in sorted(folder.rglob("*"))
@@ -168,7 +168,7 @@ class Attack:
             raise SystemExit(f"{self.case.name}: leaves {ours} when nobody disturbs it")
 
     def problems(self, kind: signal.Signals, share: float) -> list[str]:
-        """Ends a run after a share of its time; what is wrong then, and after the next run."""
+        """Terminates a run after a fraction of its time. Returns what is wrong then, and after the next run."""
         self.reset()
         process = self.begin()
         time.sleep(share * self.case.seconds)
@@ -187,7 +187,7 @@ class Attack:
 
     @staticmethod
     def wait_for_children(group: int) -> None:
-        """A program that it started may end a moment later."""
+        """Waits, because a program that it started may end a moment later."""
         for _ in range(100):
             try:
                 os.killpg(group, 0)
@@ -208,7 +208,7 @@ class Attack:
         return said
 
     def left(self, when: str, now: dict[str, str] | None = None) -> list[str]:
-        """Names that are there and should not be."""
+        """Names of files that should not exist."""
         names = set(now if now is not None else contents(self.folder))
         extra = names - set(self.case.after) - set(self.before)
         extra |= {

@@ -1,7 +1,7 @@
 """Structure-aware mutations of ONNX models.
 
-`mutate(model, random)` changes a few things that a broken exporter, a careless tool or an attacker could change: nodes, edges, names,
-attributes, tensors, types, functions, opsets, metadata (HTP's own too), and now and then plain bytes. The same seed gives the same bytes.
+`mutate(model, random)` changes a few things that a broken exporter, a careless tool or an attacker might change: nodes, edges, names,
+attributes, tensors, types, functions, opsets, metadata (including HTP's own), and sometimes raw bytes. The same seed gives the same bytes.
 """
 
 import copy
@@ -49,7 +49,7 @@ MUTATIONS: list[Callable[["Target"], None]] = []
 
 
 class Target:
-    """The model that is being changed, and what is drawn from it."""
+    """The model that is being changed, and random choices from it."""
 
     def __init__(self, model: ModelProto, random: Random):
         self.model, self.random = model, random
@@ -207,7 +207,7 @@ def fewer_inputs(t: Target) -> None:
 
 @mutation
 def rename_value(t: Target) -> None:
-    """Everywhere: the graph still means the same, under an odd or a taken name."""
+    """Renames a value everywhere, so the graph still means the same, with an odd or taken name."""
     old, new = t.value(), t.random.choice([t.name(), t.value()])
     graph = t.model.graph
     for node in graph.node:
@@ -482,7 +482,7 @@ def cut(text: str, random: Random) -> str:
 
 
 def changed_json(text: str, t: Target) -> str:
-    """One leaf or branch of it is something else."""
+    """Replaces one leaf or branch by something else."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -542,5 +542,5 @@ def mutate(data: bytes, random: Random) -> tuple[bytes, list[str]]:
             change(Target(model, random))
             done.append(change.__name__)
         except (IndexError, ValueError, TypeError):
-            pass  # Nothing to change, or a number that the field cannot hold.
+            pass  # nothing to change, or a number that does not fit the field
     return model.SerializeToString().replace(*NOT_TEXT), done

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What must hold of every model, tried on random ones.
+"""Properties that must hold for every model, tested on random ones.
 
 properties.py --bin build/bin [--count 200] [--seed 1] [--only NUMBER …] [--keep FOLDER]
 
-strip     tagged and stripped, a model is what it was
-inline    outlined and inlined, a tagged model is what it was; outlined, it computes the same, and onnx.checker accepts it
-extract   a module that is cut out computes what it computes in the model
+strip     a model that is tagged and stripped equals the original
+inline    a tagged model that is outlined and inlined equals the original; outlined, it computes the same, and onnx.checker accepts it
+extract   an extracted module computes what it computes in the model
 threads   one thread or many: the same bytes
 names     other names of values: the same tags
 order     initializers or nodes in another order: the same tags
@@ -130,7 +130,7 @@ def inline(case: Case) -> None:
 
 @holds
 def extract(case: Case) -> None:
-    """Of a few modules: what it takes is read off the whole model, and so is what it must give."""
+    """Checks a few extracted modules, whose inputs and expected outputs are taken from the whole model."""
     if case.expected is None:
         return
     modules = sorted({scope.split("#")[0] for scope in scopes(case.tagged).values()} - {""})
@@ -178,7 +178,7 @@ def order(case: Case) -> None:
 
 
 def failures(programs: Path, seed: object, keep: Path | None = None) -> list[str]:
-    """What does not hold of the model of this seed."""
+    """The properties that do not hold for the model of this seed."""
     found = []
     with tempfile.TemporaryDirectory(prefix="htp-properties-") as folder:
         try:
@@ -188,7 +188,7 @@ def failures(programs: Path, seed: object, keep: Path | None = None) -> list[str
         for name, check in PROPERTIES.items():
             try:
                 check(case)
-            except Exception as error:  # ONNX Runtime and the checker have classes of their own
+            except Exception as error:  # the checker and ONNX Runtime have their own classes
                 found.append(f"{seed}: {name}: {error}")
         if found and keep:
             keep.mkdir(parents=True, exist_ok=True)

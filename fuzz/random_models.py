@@ -1,8 +1,8 @@
 """Random models that ONNX Runtime runs, with a random module hierarchy.
 
-`random_model(seed)` has what makes outlining and tagging hard, each now and then: layers of equal classes, modules that run twice, ops of
-other modules in between, subgraphs that read values from around them, functions of the model's own, values that many modules read,
-nodes without a note, nodes out of order, names that are missing, odd or taken by others.
+`random_model(seed)` combines things that make outlining and tagging hard: layers of equal classes, modules that run twice, ops of other
+modules in between, subgraphs that capture values, functions of the model's own, values that many modules read, nodes without notes, nodes
+out of order, and names that are missing, odd or already taken.
 """
 
 from dataclasses import dataclass, field
@@ -115,7 +115,7 @@ class Builder:
         node.metadata_props.add(key="pkg.torch.onnx.class_hierarchy", value=repr(kinds))
 
     def step(self, module: Module, plan: Random, value: str, other: str) -> str:
-        """One op or a few; what it is depends on the plan alone, so that equal modules are equal."""
+        """One op or a few, which depend only on the plan, so that modules with equal plans are equal."""
         kind = plan.randrange(8)
         if kind == 0:
             return self.emit(module, plan.choice(UNARY), [value])
@@ -204,7 +204,7 @@ def described(name: str):
 
 
 def reorder(items, random: Random) -> None:
-    """Any order at all."""
+    """A random order."""
     kept = [type(item).FromString(item.SerializeToString()) for item in items]
     random.shuffle(kept)
     del items[:]

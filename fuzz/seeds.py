@@ -1,5 +1,5 @@
-"""Seeds: seeds.py FOLDER PROGRAMS. Small models of ONNX's own tests, random models with a hierarchy, as they are, tagged and outlined, the
-traces of the tests, and inputs that were trouble once."""
+"""Write seeds: seeds.py FOLDER PROGRAMS. Small models from ONNX's own tests; random models with a hierarchy, plain, tagged and outlined; the
+traces of the tests; and inputs that once caused trouble."""
 
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ def write(folder: pathlib.Path, contents: list[bytes]) -> None:
 
 
 def with_hierarchy(programs: pathlib.Path, work: pathlib.Path) -> list[bytes]:
-    """Random models, the smallest of many, in all three forms."""
+    """The smallest of many random models, in all three forms."""
     work.mkdir(parents=True, exist_ok=True)
     models = sorted(
         (random_model(f"seed/{i}").SerializeToString() for i in range(10 * RANDOM)), key=len

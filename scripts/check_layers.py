@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which room of the house may include which: fails on an include that goes the wrong way.
+"""Checks which library may include which: fails on an include in the wrong direction.
 
     check_layers.py [--picture]
 
-A room is a folder of lib/ with its headers in include/HTP/. It may include headers of its own, and those of the rooms
-that ROOMS gives it; what is below a room in the picture is what it stands on.
+A room is a folder of lib/ with its headers in include/HTP/. It may include its own headers and those of the rooms that
+ROOMS lists for it; in the picture, those are below it.
 """
 
 import argparse
@@ -28,7 +28,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Partition": ("Support",),
     "Alignment": ("Support",),
     "Trace": (*TREE, "Alignment"),
-    # The IR, and what is asked of it.
+    # The IR and its analyses.
     "Dialect/ONNX": ("Support",),
     "Dialect/HTP": TREE,
     "Analysis": (*TREE, "Dialect/HTP"),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Run the project's test suites and checks, and end with one line: N passed, N failed.
 
-    run_tests.py [--build build] [SUITE ...]        (all but clang-tidy where none is named: `make lint` runs that)
+    run_tests.py [--build build] [SUITE ...]        (default: all except clang-tidy, which `make lint` runs)
 
 Every suite reports through JUnit XML, so the counts are the runners' own. A check (a formatter, a linter)
-counts as one test. A suite that runs no test has failed: a typo in a path must not pass for success.
+counts as one test. A suite that runs no test counts as failed: a typo in a path must not look like success.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def run(command: list[str | Path], **env: str) -> int:
 
 
 def read_junit(report: Path, status: int) -> Count:
-    """The counts of a JUnit report; a runner that fails without a failed test counts as one failure."""
+    """The counts of a JUnit report; a runner that fails without a failing test counts as one failure."""
     if not report.exists():
         print(f"error: no test ran: {report.name} was not written")
         return Count(failed=1)

@@ -1,5 +1,5 @@
-"""Hooks of mkdocs for `make site`: pages from outside of docs/, and pages that are generated from the package
-itself, the help of every command and the docstrings of every public name."""
+"""Hooks of mkdocs for `make site`: adds pages from outside docs/, and pages generated from the package itself (the help of
+every command and the docstrings of every public name)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(text: str, **_: Any) -> str:
-    """Links out of docs/ lead to the pages that were brought in; to folders and sources they are words."""
+    """Redirects links out of docs/ to the pages that were added; links to folders and sources become plain text."""
     for name in OUTSIDE:
         text = text.replace(f"](../{name})", f"]({name})")
     return re.sub(r"\[([^\]]+)\]\((?:formats/|\.\./[^)]*)\)", r"\1", text)
 
 
 def at_root(text: str) -> str:
-    """Links of a page of the project's root, as seen from docs/."""
+    """Rewrites the links of a page in the project's root, as seen from docs/."""
     return text.replace("](docs/", "](")
 
 
@@ -53,7 +53,7 @@ def commands_page() -> str:
 
 
 def _wide(base: Any) -> Any:
-    """The same wherever the site is built."""
+    """A help formatter with a fixed width, so that the site does not depend on the terminal it is built in."""
     return lambda prog: base(prog, width=110)
 
 

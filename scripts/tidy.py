@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""clang-tidy over every translation unit, skipping those that passed before and have not changed since.
+"""Run clang-tidy on every translation unit, except those that passed before and have not changed since.
 
     tidy.py [--build build]
 
-clang-tidy parses MLIR's headers for seconds a file, so a clean result is remembered: under a hash of .clang-tidy, the
+clang-tidy parses MLIR's headers for seconds per file, so a clean result is remembered under a hash of .clang-tidy, the
 compile command, and every file of this project that the translation unit reads (ninja knows which).
 """
 
@@ -21,7 +21,7 @@ TIDY = "clang-tidy-22"
 
 
 def dependencies(build: Path) -> dict[str, list[Path]]:
-    """The project's own files that each object file was made from."""
+    """The project's own files that each object file depends on."""
     listing = subprocess.run(
         ["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=True
     )

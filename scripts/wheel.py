@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Build what is released into dist/: the wheel htp, the wheel htp-mlir, and the source archive.
+"""Build the release files into dist/: the wheel htp, the wheel htp-mlir, and the source archive.
 
-    wheel.py [htp] [htp-mlir] [sdist] [--dist dist]          (all three where none is named)
+    wheel.py [htp] [htp-mlir] [sdist] [--dist dist]          (default: all three)
 
-auditwheel finds the oldest systems that a wheel runs on, writes that into its name, and bundles the
-libraries that are not on every Linux. Fails where a wheel needs more than it promises.
+auditwheel finds the oldest systems that a wheel runs on, writes that into its name, and bundles libraries
+that are not on every Linux. Fails if a wheel needs more than it promises.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def built(project: Path, folder: Path, build: str, *settings: str) -> Path:
 
 
 def repaired(wheel: Path, name: str, dist: Path) -> Path:
-    """The wheel for all systems that it runs on."""
+    """The wheel for all supported systems."""
     tag, most = PROMISES[name]
     for old in dist.glob(f"{name.replace('-', '_')}-[0-9]*.whl"):
         old.unlink()
@@ -77,7 +77,7 @@ def make_mlir(dist: Path, work: Path) -> Path:
 
 
 def make_sdist(dist: Path, work: Path) -> Path:
-    """What git tracks, and nothing else: a source archive must not depend on what lies around."""
+    """What git tracks, and nothing else: a source archive must not depend on stray files."""
     del work
     code = f"import scikit_build_core.build as b; print(b.build_sdist({str(dist)!r}))"
     run(PYTHON, "-c", code)

@@ -1,8 +1,8 @@
-"""The two models that published figures on contamination are about, rebuilt from their descriptions.
+"""The two models for which contamination figures were published, rebuilt from their descriptions.
 
 `two_layers`: two plain BERT layers with default initialization. All layer norms start out equal, so the TorchScript exporter shares
 their weights and biases and copies them with Identity nodes. Published: 18 nodes tagged with another layer, 17 remain after resolution.
-`chain`: layers one after the other, nothing shared.
+`chain`: a chain of layers that share nothing.
 """
 
 import torch
@@ -31,7 +31,7 @@ class BertSelfAttention(nn.Module):
 
 
 class Residual(nn.Module):
-    """A projection, added to what came in at the start, and normalized."""
+    """A projection, added to the input of the block, and normalized."""
 
     def __init__(self, inside):
         super().__init__()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Export models with both PyTorch exporters, with the truth about every node.
+"""Export models with both PyTorch exporters, with the true module of every node.
 
     export.py OUT [NAME ...] [--set corpus|heldout] [--core] [--force]
 
-Each model NAME gets in OUT/NAME/:
+For each model NAME, OUT/NAME/ contains:
     ts.onnx, dynamo.onnx       the TorchScript-based and the torch.export-based exporter's graph
     ts-dyn.onnx, dynamo-dyn.onnx   the same with dynamic batch and sequence lengths
     trace.pt                   torch.jit.trace of the same model (for LibTorch)
@@ -11,13 +11,13 @@ Each model NAME gets in OUT/NAME/:
     inputs.npz                 example inputs; outputs.npz: PyTorch's outputs for them
     tree.json                  every nn.Module: path, class, whether torch.nn defines it, tag
     VARIANT.truth.json         for each node of VARIANT.onnx, in order: the module's path, or a list
-                               of paths that are all right (see truth.py), or null
-    GRAPH.VARIANT.onnx         what variants.py makes of each graph, with truth where it is known
-    done.json                  node counts, or why a step failed: that line is printed too
+                               of paths that are all correct (see truth.py), or null
+    GRAPH.VARIANT.onnx         what variants.py makes of each graph, with its truth if known
+    done.json                  node counts, or why a step failed (that line is also printed)
 
 A model with a done.json is skipped, so a second run takes a second (--force exports it again); after
-one with --core only the further variants are made.
-Some models do not export with both exporters; that is a fact about PyTorch. --core leaves out the
+a run with --core, only the further variants are made.
+Some models cannot be exported with both exporters, which is due to PyTorch. --core leaves out the
 further variants.
 """
 
@@ -78,7 +78,7 @@ def save_variant(folder, file, variant, make, example, graph, truth):
 
 
 def add_further(folder):
-    """The variants that --core left out, made of the graphs that it wrote."""
+    """The variants that --core left out, made from the graphs that it wrote."""
     result = json.loads(Path(folder, "done.json").read_text())
     example = dict(np.load(f"{folder}/inputs.npz"))
     twice = {name: np.concatenate([value, value]) for name, value in example.items()}
@@ -94,7 +94,7 @@ def add_further(folder):
 
 
 class Export:
-    """One model's exports: its graphs, traces and variants, and what came of each step."""
+    """One model's exports: its graphs, traces and variants, and the result of each step."""
 
     def __init__(self, name, build, inputs, folder, core, distinct=True, seed=0):
         os.makedirs(folder, exist_ok=True)
@@ -110,7 +110,7 @@ class Export:
         self.contents = {p.detach().numpy().tobytes() for p in self.model.parameters()}
         self.partners = facts.convolution_partners(self.model)
         self.result = {"model": name, "core": core, "modules": len(tree)}
-        # A batch of 1 would be a constant of a dynamic export.
+        # A batch of 1 would become constant in a dynamic export.
         self.twice = {k: torch.cat([v, v]) for k, v in self.example.items()}
         # What may vary: the batch, and the sequence of a (batch, sequence) input.
         self.free = {k: range(1 + (v.dim() == 2)) for k, v in self.example.items()}
@@ -207,7 +207,7 @@ class Export:
 
 
 def complete(args, name):
-    """Whether a run before this one has made all that is asked for."""
+    """Whether an earlier run has made everything that is requested."""
     done = Path(args.out, name, "done.json")
     return done.exists() and (args.core or not json.loads(done.read_text())["core"])
 

@@ -1,7 +1,7 @@
-"""Architectures that no rule or threshold of HTP was fitted on: the held-out half of the evaluation.
+"""Architectures to which no rule or threshold of HTP was fitted: the held-out half of the evaluation.
 
-Same form as models.py. Look at the scores, never at single nodes, unless to find a bug that any
-model could show. Those of wider.py and nets.py were looked at once, and say so.
+In the same form as models.py. Look only at the scores, never at single nodes, except to find a bug that any
+model could show. The models of wider.py and nets.py were inspected once, which is noted there.
 """
 
 import torch

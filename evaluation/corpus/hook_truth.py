@@ -1,25 +1,25 @@
-"""Which modules the nodes of a graph lie in, from what was computed: no name, note or trace is read.
+"""Finds out which modules the nodes of a graph belong to from what was computed, without reading names, notes or traces.
 
 PyTorch runs the model with a hook at the start and the end of every module's call. ONNX Runtime runs the
-graph with every value as an output. A value of the graph that equals a tensor that a call took or gave
-back is a border of that call:
+graph with every value as an output. A value of the graph that equals a tensor that a call took or returned
+is a border of that call:
 
   border   the node that makes a call's output lies in that module, or in one below it;
-  inside   so do the nodes between a call's inputs and its outputs, where every way back from an output
-           ends at an input of the call or at a constant. Those of them that lie in no call below are the
-           module's own, where all calls below are known as well as it is.
+  inside   so do the nodes between a call's inputs and its outputs, if every path back from an output
+           ends at an input of the call or at a constant. Those of them that are in no call below are the
+           module's own, provided that all calls below are known as well as it is.
 
-What is ambiguous is left out, and counted by reason:
+Ambiguous nodes are left out, and counted by reason:
   unseen    a call none of whose outputs is a value of the graph (an optimizer fused it away)
-  nested    a call whose output an If or a Loop makes: the call lies in the node, not the node in the call
+  nested    a call whose output an If or a Loop makes: the call is in the node, not the node in the call
   equal     a tensor that several unrelated calls, or several nodes, made
-  through   a call that gives back what it took
-  open      a call with a way back from its output to something that it did not take: only its borders count
+  through   a call that returns what it took
+  open      a call with a path back from its output to something that it did not take: only its borders count
   shared    a node inside two unrelated calls, or whose result is read inside and outside
-  shapes    a node that computes with shapes: Python hands those on as numbers, which no hook sees
-  copies    a node that gives back what it takes (a Cast to the same type): it lies on either side of a border
-  anywhere  a node of which is known only that it lies in the model
-Nodes that make constants only are not looked at.
+  shapes    a node that computes with shapes: Python passes those on as numbers, which no hook sees
+  copies    a node that returns what it takes (a Cast to the same type): it is on either side of a border
+  anywhere  a node of which it is only known that it is in the model
+Nodes that only make constants are ignored.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Region:
-    """Where a node may lie: at one of the paths, or below where it is not known more closely."""
+    """Where a node may be: in the module at one of the paths, or below it if that is not known exactly."""
 
     paths: tuple[str, ...]
     exact: bool = False
@@ -70,7 +70,7 @@ class Region:
 
 
 def tensors(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in an argument or a result, whatever holds them."""
+    """The tensors in an argument or a result, in any container."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, Mapping):
@@ -83,7 +83,7 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def arrays(value: Any) -> list[np.ndarray]:
-    """Copies: the next module may write into the tensor."""
+    """Copies tensors, because the next module may write into them."""
     usable = [t for t in tensors(value) if t.layout is torch.strided and not t.is_quantized]
     real = [torch.view_as_real(t) if t.is_complex() else t for t in usable]
     real = [t.float() if t.dtype in (torch.bfloat16, torch.float16) else t for t in real]
@@ -152,7 +152,7 @@ def graph_values(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> dic
 
 
 def telling(array: np.ndarray) -> bool:
-    """Whether a tensor can be told from others: zeros and ones are everywhere, and so are single numbers."""
+    """Whether a tensor is distinctive: zeros, ones and single numbers occur everywhere."""
     if array.size < 4 or array.dtype.kind not in "fiub":
         return False
     return bool(np.isfinite(array).all() and (array != array.flat[0]).any())
@@ -184,7 +184,7 @@ class Index:
 
 
 class HookTruth:
-    """The region of every node of a graph, where that is known; what was left out, by reason."""
+    """The region of every node of a graph, if known, and what was left out, by reason."""
 
     def __init__(
         self, graph: onnx.GraphProto, values: Mapping[str, np.ndarray], calls: list[Call]
@@ -221,12 +221,12 @@ class HookTruth:
 
     @staticmethod
     def _nests(node: onnx.NodeProto) -> bool:
-        """Whether a node has graphs inside: an If, a Loop."""
+        """Whether a node has subgraphs: an If, a Loop."""
         return any(a.HasField("g") or a.graphs for a in node.attribute)
 
     @staticmethod
     def _read(node: onnx.NodeProto) -> Iterator[str]:
-        """What a node reads, the graphs inside it included."""
+        """The values that a node reads, including those its subgraphs read."""
         yield from node.input
         for attribute in node.attribute:
             for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
@@ -255,7 +255,7 @@ class HookTruth:
     # Borders.
 
     def _emitters(self, array: np.ndarray) -> list[int]:
-        """The calls that made a tensor; not those that only handed it on."""
+        """The calls that made a tensor, not those that only passed it on."""
         found = dict.fromkeys(self.made.equal(array))
         return [i for i in found if not any(_same(array, taken) for taken in self.calls[i].inputs)]
 
@@ -266,7 +266,7 @@ class HookTruth:
             above = self.calls[above].parent
 
     def _innermost(self, calls: list[int]) -> int | None:
-        """The deepest of calls that lie in one another; None where they do not."""
+        """The deepest of nested calls; None if they are not nested."""
         deepest = max(calls, key=lambda c: len(list(self._above(c))))
         return deepest if set(calls) <= set(self._above(deepest)) else None
 
@@ -300,11 +300,11 @@ class HookTruth:
         return found
 
     def _places(self, array: np.ndarray) -> list[str]:
-        """The values of the graph that a tensor may be, but for copies."""
+        """The values of the graph that a tensor may correspond to, except copies."""
         return [n for n in self._originals(self.values.equal(array)) if n in self.producer]
 
     def _border(self, array: np.ndarray) -> str | None:
-        """The value of the graph that a call's result is, where there is one and one only."""
+        """The value of the graph that corresponds to a call's result, if there is exactly one."""
         names = self._places(array)
         if any(self._nests(self.graph.node[self.producer[n]]) for n in names):
             self.excluded["nested"] += 1
@@ -329,7 +329,7 @@ class HookTruth:
         return tuple(dict.fromkeys(paths))
 
     def _restrict(self, node: int, paths: tuple[str, ...], exact: bool = False) -> None:
-        """A node lies in a region, too. Regions that do not lie in one another say nothing together."""
+        """Narrows a node's region. If two regions are not nested, the node is only known to be in the model."""
         known, new = self.regions[node], Region(paths, exact)
         if known is None or all(known.holds(p) for p in paths):
             self.regions[node] = new
@@ -340,7 +340,7 @@ class HookTruth:
     # Insides.
 
     def _inside(self, call: int) -> set[int] | None:
-        """The nodes between a call's inputs and outputs; None where there is a way around the inputs."""
+        """The nodes between a call's inputs and outputs; None if a path bypasses the inputs."""
         stops = {name for array in self.calls[call].inputs for name in self.values.equal(array)}
         if not self.borders[call]:
             return None
@@ -397,7 +397,7 @@ class HookTruth:
         self._leave_out(leaking)
 
     def _leave_out(self, leaking: set[int]) -> None:
-        """What cannot be known of single nodes, whatever the calls say."""
+        """Removes what cannot be known about single nodes, whatever the calls say."""
         for i, region in enumerate(self.regions):
             node = self.graph.node[i]
             if region is None:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Write, for graphs that export.py made, in which modules their nodes lie by hook_truth.py.
+"""Write, for graphs that export.py made, which modules their nodes belong to according to hook_truth.py.
 
     hooks.py OUT [NAME ...] [--set corpus|heldout]
 
 VARIANT.hooks.json beside each VARIANT.onnx has a list with an entry for every node, in order: null, or
-{"paths": [...], "exact": bool}, and the counts of what was left out. Variants that round weights are left
-out: their values are not PyTorch's any more. What is there already is not made again.
+{"paths": [...], "exact": bool}, and the counts of what was left out. Variants that round weights are skipped,
+because their values no longer equal PyTorch's. Existing files are not made again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def padded(example: dict) -> dict:
 
 
 def write(folder: Path, name: str, models: dict) -> dict[str, str]:
-    """What could not be done, and why."""
+    """A step that failed, and why."""
     failed, calls = {}, {}
     example = padded(dict(np.load(folder / "inputs.npz")))
     twice = {key: np.concatenate([value, value]) for key, value in example.items()}

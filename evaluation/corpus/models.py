@@ -1,4 +1,4 @@
-"""Public architectures at toy size with random weights: a name -> (build, example inputs).
+"""Public architectures at toy size with random weights: name -> (build, example inputs).
 
 No weights are downloaded. Sizes are small so that every export takes seconds.
 """

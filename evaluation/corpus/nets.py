@@ -1,6 +1,6 @@
 """Further plain nets, for what plain.py leaves out: folded norms of all kinds, gates, pyramids, loops.
 
-Looked at once, as those of wider.py were.
+Inspected once, like those of wider.py.
 """
 
 import torch

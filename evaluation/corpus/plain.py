@@ -1,4 +1,4 @@
-"""Plain PyTorch nets of a few lines each, for what no transformers model does.
+"""Plain PyTorch nets of a few lines each, for things that no transformers model does.
 
 Modules in dictionaries, one layer under two names, code outside any module, recurrent layers,
 skip connections: a tagger that only knows transformer blocks fails here.

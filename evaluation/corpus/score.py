@@ -4,17 +4,17 @@
     score.py CORPUS TAGGED      TAGGED/NAME/VARIANT.onnx was made from CORPUS/NAME/VARIANT.onnx
 
 A node's answer is read from its metadata_props: htp.scope (the path of the deepest nn.Module,
-'' for the root) and htp.tag (see the README). Prints one line a file and the totals:
+'' for the root) and htp.tag (see the README). Prints one line per file and the totals:
   coverage        nodes with a tag
-  exact           nodes whose htp.scope is the true module (or one of several, where the truth lists them)
+  exact           nodes whose htp.scope is the true module (or one of several, if the truth lists them)
   tag             nodes whose htp.tag is the true tag
   contaminated    nodes tagged with another layer than the true one (a different index in a
                   numbered component of the tag, such as BertLayer.1 for BertLayer.0)
-  blind           scored nodes that do not carry the note that their truth was read from; blind_exact and
-                  blind_contaminated are counted among them. Only these are results: about the others the
-                  tagger is told what it is asked.
-Constants are left out of exact, tag and contaminated (they are not operations of a module);
-nodes whose truth is unknown too.
+  blind           scored nodes without the note that their truth was read from; blind_exact and
+                  blind_contaminated count among them. Only these are results: for the others, the
+                  tagger is told the answer.
+Constants are excluded from exact, tag and contaminated (they are not operations of a module);
+so are nodes whose truth is unknown.
 """
 
 import glob

@@ -1,7 +1,7 @@
-"""Which nn.Module every node of an exported graph came from, as far as the exporter itself tells.
+"""Which nn.Module every node of an exported graph came from, as far as the exporter itself records it.
 
 The truth is read from what the exporter wrote (scoped names, metadata), with its quirks resolved;
-the taggers that are scored against it get graphs where that is gone.
+the taggers that are scored against it receive graphs without that information.
 """
 
 import ast
@@ -54,7 +54,7 @@ def tree_of(model):
 
 
 def aliases_of(model):
-    """The paths of every module that has more than one: whichever of them is named, it is right."""
+    """The paths of every module that has several; each of them is a correct answer."""
     paths = {}
     for path, module in model.named_modules(remove_duplicate=False):
         paths.setdefault(id(module), []).append(path)
@@ -96,7 +96,7 @@ def truth_dynamo(graph, paths):
 
 
 def accept(truth, paths):
-    """One right answer as it is, several as a list with the exporter's own first."""
+    """A single correct answer as it is; several as a list, the exporter's own first."""
     if truth is None:
         return None
     known = truth if isinstance(truth, list) else [truth]
@@ -105,13 +105,13 @@ def accept(truth, paths):
 
 
 def aliased(truth, aliases):
-    """A module under two names: the exporter writes one of them, either is right."""
+    """A module under two names: the exporter writes one of them, but both are correct."""
     for where in truth:
         yield accept(where, aliases.get(where, []))
 
 
 def folded(graph, truth, contents, partners):
-    """A product with a batch norm folded in is made by both: either module is right."""
+    """A product with a folded batch norm is made by both modules, so either is correct."""
     weights = {i.name: onnx.numpy_helper.to_array(i) for i in graph.initializer}
     truth = list(truth)
     # A transposed weight is not whole, either: a norm that is still there was not folded.
@@ -168,7 +168,7 @@ def survivors(before, truth, after):
 
 
 def shared(graph, truth):
-    """A node that an optimizer keeps once for several layers may as well belong to what they share."""
+    """A node that an optimizer keeps once for several layers may also belong to their common module."""
     users = {}
     for node, where in zip(graph.node, truth):
         for value in node.input:

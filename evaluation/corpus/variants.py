@@ -1,6 +1,6 @@
 """What other tools make of an exported graph, each as a function (source file, target file, example).
 
-anon        every name and note gone
+anon        all names and notes removed
 ort         saved by ONNX Runtime after its extended optimizations
 onnxsim     onnx-simplifier
 onnxscript  onnxscript's optimizer
@@ -19,7 +19,7 @@ import onnxruntime as ort
 
 
 def anonymous(source, target, example):
-    """The same graph with every name and note that could tell where a node comes from gone."""
+    """The same graph without any names and notes that could reveal where a node comes from."""
     model = onnx.load(source)
     names = {v.name: v.name for v in list(model.graph.input) + list(model.graph.output)}
     names[""] = ""

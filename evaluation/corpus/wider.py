@@ -1,7 +1,7 @@
-"""Architectures that were looked at once, node by node, after the rules for the others were written.
+"""Architectures that were inspected once, node by node, after the rules for the others were written.
 
-Same form as heldout.py, which they join. Weaknesses that they showed were mended with rules that
-hold for any model; so they are no longer unseen, but no threshold was fitted on them either.
+In the same form as heldout.py, which includes them. Weaknesses that they revealed were fixed with rules that
+hold for any model, so they are no longer unseen, but no threshold was fitted to them either.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""The tables of deployed forms, from the results of deployed_check.py: one a file."""
+"""Tables of deployed forms, from the results of deployed_check.py: one per file."""
 
 import collections
 
@@ -29,7 +29,7 @@ def table(results):
 
 
 def untrained(results):
-    """What must hold of files without names whose layers have equal norms and biases: a line, and whether it does."""
+    """The requirement for files without names whose layers have equal norms and biases: a line, and whether it holds."""
     part = [r for r in results if r["names"] == "removed"]
     scored, exact, wrong = (sum(r[k] for r in part) for k in ("scored", "exact", "contaminated"))
     refused = sum(bool(r["error"]) for r in part)

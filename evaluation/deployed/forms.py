@@ -1,13 +1,13 @@
-"""What programs that people deploy with make of an exported graph, each as a function (source, target, example).
+"""What deployment tools make of an exported graph, each as a function (source, target, example).
 
 Every form is made by the real program: ONNX Runtime and its quantizers and optimizers, onnxslim. A form of
 several steps is a chain: the truth is carried from each graph to the next by the names and values that survive
 (corpus/truth.py), and only then are the names removed.
 
-    ort_all      saved by ONNX Runtime with all optimizations, memory layouts of the CPU included
+    ort_all      saved by ONNX Runtime with all optimizations, including memory layouts of the CPU
     transformers onnxruntime.transformers' optimizer
-    fp16, fp16_io  every float to float16, with the model's inputs and outputs or without them
-    int8         dynamic quantization, one scale a channel
+    fp16, fp16_io  every float to float16, including the model's inputs and outputs or not
+    int8         dynamic quantization, one scale per channel
     qdq, qop     static quantization in both formats of ONNX Runtime
     nbits4       MatMulNBits with 4 bits and blocks of 32
 """
@@ -112,7 +112,7 @@ FORMS = {
 
 
 def make(form, source, target, example, truth, survivors):
-    """Writes `target`, and gives the truth about its nodes."""
+    """Writes `target`, and returns the truth about its nodes."""
     with tempfile.TemporaryDirectory() as folder:
         for number, step in enumerate(FORMS[form]):
             before = onnx.load(source).graph

@@ -1,11 +1,11 @@
 """Graphs that no exporter made: ONNX Runtime GenAI's builder writes them from a checkpoint.
 
 Small decoders with random weights are saved as checkpoints, built in each precision, and traced with PyTorch.
-The truth is read from the builder's own names (`/model/layers.0/attn/qkv_proj/MatMul`): a scope that is a module
-of the tree, after the few words that the builder has of its own, is that module; what it packs (q, k and v, gate and
-up) belongs to what holds the parts, or to any of them; what it makes of the attention mask to the model. What the
-builder writes beside an operation that has parameters (`k_proj/repeat_kv/…`, reshapes around a norm) PyTorch does in the
-module around it: either is right.
+The truth is read from the builder's own names (`/model/layers.0/attn/qkv_proj/MatMul`). A scope that is a module
+of the tree, after the builder's few own words, is that module. What the builder packs (q, k and v, gate and up)
+belongs to the module that contains the parts, or to any of them; what it makes of the attention mask belongs to
+the model. Nodes beside an operation that has parameters (`k_proj/repeat_kv/…`, reshapes around a norm) are computed
+by PyTorch in the module around it, so either is correct.
 """
 
 import json
@@ -89,7 +89,7 @@ def build(folder, precision, paths, layers):
 
 
 def module_of(node, paths, layers):
-    """None where the builder's name says nothing."""
+    """The module that the builder's name refers to; None if it refers to none."""
     scopes = node.name.strip("/").split("/")[:-1]
     if not scopes:
         return None

@@ -1,4 +1,4 @@
-"""A small mixture of experts: many parameters of one shape, which only their contents tell apart."""
+"""A small mixture of experts: many parameters of one shape that only their contents distinguish."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Small models of one difficulty each, such as users bring. `CASES` has them by name."""
+"""Small models with one difficulty each, such as users bring. `CASES` contains them by name."""
 
 from . import architectures, caches, interfaces, numerics, structure, wrappers
 from .registry import CASES, Case

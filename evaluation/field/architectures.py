@@ -1,4 +1,4 @@
-"""Kinds of layers that users bring."""
+"""Kinds of layers in users' models."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def lstm_cell():
 
 
 def suppress(boxes: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
-    """Non-maximum suppression without a loop over values (torchvision is no dependency)."""
+    """Non-maximum suppression without a loop over values (torchvision is not a dependency)."""
     boxes = boxes[scores.argsort(descending=True)]
     low = torch.maximum(boxes[:, None, :2], boxes[None, :, :2])
     high = torch.minimum(boxes[:, None, 2:], boxes[None, :, 2:])

@@ -1,4 +1,4 @@
-"""Decoders with a cache as output, as input, and as both: what people deploy."""
+"""Decoders with a cache as output, as input, and as both, as they are deployed."""
 
 from __future__ import annotations
 

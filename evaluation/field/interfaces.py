@@ -1,4 +1,4 @@
-"""What a forward takes and gives back."""
+"""What a forward can take and return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the arithmetic is: types, control flow, state, PyTorch's own machinery inside forward."""
+"""Kinds of computations: types, control flow, state, PyTorch's own machinery inside forward."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .registry import Block, case, drawn
 
 
 def _says_so(tagged, exporter):
-    """That one branch is kept must reach the user."""
+    """The user must be told that only one branch is kept."""
     if exporter != "torchscript":
         return []
     said = [str(w) for w in getattr(tagged, "warnings", [])]

@@ -1,7 +1,7 @@
-"""Which module reads which parameter, seen while PyTorch runs, and whether the tags agree.
+"""Which module reads which parameter, observed while PyTorch runs, and whether the tags agree.
 
 A node that reads a parameter belongs to the module that owns it, or to a module that was running while
-PyTorch read it (nn.MultiheadAttention reads its out_proj's weight itself). Parameters are recognised by
+PyTorch read it (nn.MultiheadAttention reads its out_proj's weight itself). Parameters are identified by
 their contents and the exporter's name for them, never by what HTP wrote.
 """
 
@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode
 from .values import positional
 
 CONFIDENT = 0.9
-# Wrappers that are no part of the user's model: a path is right with and without them.
+# Wrappers that are not part of the user's model: a path is correct with and without them.
 WRAPPERS = ("_orig_mod", "module")
 
 
@@ -51,7 +51,7 @@ class Readers(TorchFunctionMode):
         self.stack: list[int] = []
 
     def _scripted(self, path: str) -> Iterator[str]:
-        """What runs inside a ScriptModule cannot be seen: the outermost one may stand for it."""
+        """The ScriptModules on a path: calls inside them cannot be observed, so one of these may represent them."""
         modules = dict(self.model.named_modules(remove_duplicate=False))
         parts = path.split(".") if path else []
         for i in range(len(parts) + 1):
@@ -86,7 +86,7 @@ class Readers(TorchFunctionMode):
         return self
 
     def named(self, path: str) -> set[str]:
-        """The modules that are right for a parameter of that name, or of none."""
+        """The correct modules for a parameter with this name, or without one."""
         return (
             with_and_without_wrappers(self.owners[id(self.tensors[path])])
             if path in self.tensors
@@ -94,7 +94,7 @@ class Readers(TorchFunctionMode):
         )
 
     def contents(self, transposed: bool = False) -> dict[bytes, set[str]]:
-        """The modules that are right for an initializer of these bytes."""
+        """The correct modules for an initializer with these bytes."""
         found: dict[bytes, set[str]] = defaultdict(set)
         for tensor in self.tensors.values():
             if (
@@ -111,7 +111,7 @@ class Readers(TorchFunctionMode):
         return found
 
     def right(self, tensor: onnx.TensorProto) -> set[str]:
-        """The modules that may read an initializer; none where it is no parameter.
+        """The modules that may read an initializer; none if it is not a parameter.
 
         With a parameter's name it is that one, and all that have the same contents: an exporter keeps one of
         equal ones. Without a name it is one where it is transposed: that is how the TorchScript exporter
@@ -135,7 +135,7 @@ class Readers(TorchFunctionMode):
 
 
 def with_and_without_wrappers(paths: Iterable[str]) -> set[str]:
-    """DataParallel and torch.compile put a name of their own into every path."""
+    """The paths with and without the names that DataParallel and torch.compile add to them."""
     kept = {".".join(p for p in path.split(".") if p not in WRAPPERS) for path in paths}
     return kept | set(paths)
 
@@ -183,7 +183,7 @@ def initializers(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
 
 
 def misplaced(model: onnx.ModelProto, readers: Readers) -> tuple[int, list[str], list[str]]:
-    """How many nodes read parameters directly; those that are elsewhere surely; those that are perhaps."""
+    """How many nodes read parameters directly, and those that are certainly, or possibly, tagged elsewhere."""
     right = {tensor.name: readers.right(tensor) for tensor in initializers(model.graph)}
     count, sure, unsure = 0, [], []
     for node in all_nodes(model.graph):

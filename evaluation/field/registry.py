@@ -1,7 +1,7 @@
-"""The list of field models, and how one of them is made.
+"""The list of field models, and how they are built.
 
-A builder returns (model, inputs); `inputs()` draws (args, kwargs) from PyTorch's random numbers. So the
-same model can be had as often as a check needs a fresh one, and two inputs of the same form differ.
+A builder returns (model, inputs); `inputs()` draws (args, kwargs) with PyTorch's random number generator. So a
+check can build a fresh model as often as it needs, and two inputs of the same form differ.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Case:
     tolerance: float = 1e-3
     train: bool = False  # whether the model is in training mode when it is exported
     as_built: bool = False  # whether its parameters are left as they are
-    # Exporters with which HTP must manage it although PyTorch alone does not.
+    # Exporters with which HTP must succeed although PyTorch alone fails.
     demanded: tuple[str, ...] = ()
     external: bool = False  # whether weights go to a file of their own, however small they are
 
     def make(self) -> tuple[nn.Module, Inputs]:
-        """The same model each time, no two of whose parameters are alike: equal ones could not be told apart."""
+        """Makes the same model each time, with distinct parameters, because equal ones could not be told apart."""
         torch.manual_seed(0)
         model, inputs = self.build()
         with torch.no_grad():

@@ -1,7 +1,7 @@
-"""Whether an export left a model, its inputs and PyTorch as they were.
+"""Checks that an export left a model, its inputs and PyTorch unchanged.
 
-A snapshot walks over every attribute of every module and over the inputs: which object it is, of which
-class, and what it holds. It keeps what it saw alive, so that no id is given to another object.
+A snapshot visits every attribute of every module and the inputs, and records identity, class and contents. It
+keeps everything that it saw alive, so that no id is reused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 DEPTH = 12
-# What a class or a function has is code; what these have is PyTorch's own bookkeeping.
+# Attributes of classes and functions are code; those of the others are PyTorch's own bookkeeping.
 OPAQUE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
 
 
@@ -35,7 +35,7 @@ class Snapshot:
         self._surroundings()
 
     def differences(self, other: Snapshot) -> list[str]:
-        """Where another snapshot is not the same: nothing, where all is well."""
+        """Differences from another snapshot; none if nothing changed."""
         places = [p for p in self.found.keys() | other.found.keys()]
         changed = [p for p in places if self.found.get(p) != other.found.get(p)]
         return sorted(changed, key=lambda p: (len(p), p))
@@ -87,7 +87,7 @@ class Snapshot:
                 self._value(f"{place}.{name}", item, depth + 1)
 
     def _surroundings(self) -> None:
-        """What is PyTorch's or the process's own, and could be left changed."""
+        """State of PyTorch or the process that an export could leave changed."""
         module = torch.nn.Module
         hooks = torch.nn.modules.module
         self.found |= {

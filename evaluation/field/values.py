@@ -1,6 +1,6 @@
-"""The tensors of a call, with names; how they are fed to ONNX Runtime; and when two are equal.
+"""The tensors of a call, with names; how they are passed to ONNX Runtime; and when two are equal.
 
-This is a judge's own reading of inputs and outputs: it must not be HTP's.
+This is the judge's own reading of inputs and outputs: it must not use HTP's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Leaf = tuple[tuple[str, ...], torch.Tensor]
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[Leaf]:
-    """Every tensor in a value, caches included, with where it is."""
+    """Every tensor in a value, including caches, with its path."""
     if isinstance(value, torch.Tensor):
         yield path, value
     elif hasattr(value, "self_attention_cache"):  # transformers' EncoderDecoderCache
@@ -86,7 +86,7 @@ def cache_names(found: list[Leaf], prefix: str) -> dict[str, torch.Tensor]:
 
 
 def feeds(session: Any, found: list[Leaf]) -> dict[str, np.ndarray]:
-    """What a session gets, by name; by order where names tell nothing and the counts are equal."""
+    """The inputs of a session, by name, or in order if the names do not match but the counts do."""
     named = cache_names(found, "past_key_values")
     for path, tensor in found:
         for sign in "_.":
@@ -107,7 +107,7 @@ def array(tensor: torch.Tensor) -> np.ndarray:
 
 
 def different(got: np.ndarray, want: np.ndarray, tolerance: float) -> str:
-    """Why two arrays are not equal, or nothing."""
+    """Why two arrays differ, or nothing."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype}{list(got.shape)} instead of {want.dtype}{list(want.shape)}"
     if got.dtype.kind in "biu":

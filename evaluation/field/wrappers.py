@@ -1,4 +1,4 @@
-"""Models that something was done to before they are exported."""
+"""Models that were modified or wrapped before they are exported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Net(nn.Module):
 
 
 def _no_wrapper(tagged, exporter):
-    """A wrapper is no module of the user's model: no tag or scope names it."""
+    """A wrapper is not a module of the user's model, so no tag or scope names it."""
     found = {n.tag for n in tagged.nodes.values() if n.tag and "OptimizedModule" in n.tag}
     found |= {n.scope for n in tagged.nodes.values() if n.scope and "_orig_mod" in n.scope}
     return [f"tags name the wrapper: {sorted(found)[:3]}"] if found else []
@@ -229,7 +229,7 @@ def fake_quantized():
 
 
 class Lora(nn.Module):
-    """As peft wraps a layer: the base below, two low-rank matrices in dicts by adapter name."""
+    """Like peft's wrapper of a layer: the base below, and two low-rank matrices in dicts by adapter name."""
 
     def __init__(self, base: nn.Linear, rank: int = 2) -> None:
         super().__init__()
@@ -332,7 +332,7 @@ def replaced_forward():
 
 
 class Delegating(nn.Module):
-    """As training wrappers do: unknown attributes come from the model inside."""
+    """Like training wrappers: unknown attributes come from the wrapped model."""
 
     def __init__(self, inner: nn.Module) -> None:
         super().__init__()

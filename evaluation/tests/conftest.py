@@ -1,4 +1,4 @@
-"""Shared by the evaluation's tests: where the programs are, and a few models of the corpus, exported once."""
+"""Shared by the evaluation's tests: the location of the programs, and a few models of the corpus, exported once."""
 
 import os
 import sys

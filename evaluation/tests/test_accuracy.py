@@ -1,4 +1,4 @@
-"""The goals of docs/Accuracy.md on a small part of the corpus and of the held-out set, so that no change lowers them unseen."""
+"""The goals of docs/Accuracy.md on a small part of the corpus and of the held-out set, so that no change lowers them unnoticed."""
 
 import argparse
 
@@ -31,7 +31,7 @@ def test_goal(jobs, name, mode):
 @pytest.mark.parametrize("mode", list(report.GOALS))
 @pytest.mark.parametrize("name", evaluate.SETS)
 def test_goal_by_independent_truths(jobs, name, mode):
-    """What modules computed, and notes that the tagger did not get."""
+    """The truth from what modules computed, and from notes that the tagger did not see."""
     text, met = report.results_table(report.of_mode(jobs[name], mode), with_goals=True)
     truths = [line.split("|")[2].strip() for line in text.splitlines()[2:]]
     blind = mode in ("anon", "anon, other trace", "ort")

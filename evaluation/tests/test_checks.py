@@ -1,5 +1,5 @@
-"""The corpus-wide checks on the small part of the corpus: what `optimize_check.py`, `hierarchy_check.py` and
-`direct_evidence.py` print for all of it."""
+"""The corpus-wide checks on a small part of the corpus: `optimize_check.py`, `hierarchy_check.py` and `direct_evidence.py`
+run them on all of it."""
 
 import collections
 import json
@@ -38,7 +38,7 @@ def test_trees(corpora, programs, name, model):
 
 
 def test_a_wrong_tree_is_found(corpora, programs, tmp_path):
-    """The judge is not blind: a module more, and a class that is another."""
+    """The check notices an additional module, and a different class."""
     folder = tmp_path / "bert_tiny"
     shutil.copytree(corpora["corpus"] / "bert_tiny", folder)
     tree = json.loads((folder / "tree.json").read_text())

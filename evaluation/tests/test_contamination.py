@@ -33,7 +33,7 @@ def test_no_contamination(jobs, model, mode):
 
 
 def test_the_exporter_shares_what_is_equal(jobs):
-    """Otherwise the model would not be the hard case that it is made for."""
+    """Checks that the model is the hard case that it is meant to be."""
     import onnx
 
     [job] = [

@@ -1,4 +1,4 @@
-"""A fast part of deployed_check.py: forms of one model, another model's weights, and files that are broken."""
+"""A quick part of deployed_check.py: forms of one model, another model's weights, and broken files."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def tag(programs, model, trace, target):
 
 
 def shuffled(trace, target):
-    """The same trace with other weights: no parameter is what it was."""
+    """The same trace with other weights: every parameter differs."""
     document = json.loads(trace.read_text())
     rng = np.random.default_rng(0)
     for module in document["modules"]:

@@ -1,4 +1,4 @@
-"""evaluation/diff_check.py: bugs that are drawn are bugs, and one that is found is found."""
+"""evaluation/diff_check.py: the bugs that it draws are bugs, and it recognizes one that was found."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""The front door, on a few field models; field_check.py does it for all. And whether that check can fail."""
+"""htp.export on a few field models (field_check.py runs all), and tests that the check itself can fail."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ QUICK = [
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """All in one go, from a process of its own: it forks, which is safe only where no thread runs yet."""
+    """Runs all at once in a separate process: it forks, which is safe only while no other thread runs."""
     file = tmp_path_factory.mktemp("field") / "results.jsonl"
     command = [sys.executable, field_check.__file__, "--jobs", "2", "--seconds", "120"]
     command += ["--json", str(file), *(f"{name}/{exporter}" for name, exporter in QUICK)]

@@ -1,4 +1,4 @@
-"""The table of what answers are worth: it is what the files say, and htp-opt uses it."""
+"""The table of what answers are worth: it agrees with the files, and htp-opt uses it."""
 
 import re
 
@@ -23,7 +23,7 @@ def test_worth():
 
 
 def test_the_program_says_what_the_table_says(tmp_path, programs):
-    """A node that is known by its name alone gets that ground, and its worth."""
+    """A node that is identified only by its name gets that ground and its confidence."""
     weight = helper.make_tensor("w", onnx.TensorProto.FLOAT, [2, 2], [1.0, 2, 3, 4])
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["h"], name="/block/fc/MatMul"),

@@ -1,4 +1,4 @@
-"""A little of `make fuzz`: properties of random models, mutants of a few exports, and inputs that were trouble once."""
+"""A small part of `make fuzz`: properties of random models, mutants of a few exports, and inputs that once caused trouble."""
 
 import sys
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_properties_hold_of_a_random_model(programs, number):
 
 
 def test_random_models_are_hard():
-    """What the properties are tried on has what they speak of."""
+    """The random models contain what the properties are about."""
     models = [random_model(f"test/{number}") for number in range(30)]
     nodes = [node for model in models for node in model.graph.node]
     assert {"If", "Twice", "Split", "Constant"} <= {node.op_type for node in nodes}
@@ -60,7 +60,7 @@ def test_mutants_of_exports_break_nothing(programs, corpora, tmp_path):
     assert not found, "\n".join(found)
     counts = attack.counts
     assert counts["mutants"] == MUTANTS
-    # Most are refused, with a message; enough come through to be judged by others.
+    # Most are refused with a message; enough are accepted to be judged.
     assert counts["ran"] > 10 and counts["checked"] > 10, counts
 
 

@@ -1,4 +1,4 @@
-"""The truth from forward hooks: it knows what was computed where, and says so where it does not."""
+"""The truth from forward hooks: it knows what was computed where, and says so if it does not."""
 
 import hook_truth
 import numpy as np
@@ -47,7 +47,7 @@ def net(tmp_path):
 
 
 def scopes(graph):
-    """What the exporter's own names say, with its quirks left out of this small net."""
+    """The truth according to the exporter's names, which have no quirks in this small net."""
     return [".".join(node.name.split("/")[1:-1]) for node in graph.graph.node]
 
 
@@ -72,7 +72,7 @@ def test_every_node_of_a_small_net_is_known_exactly(net):
 
 
 def test_it_reads_no_name(net):
-    """The same regions for a graph whose names are gone."""
+    """The same regions for a graph without names."""
     graph, truth = net
     torch.manual_seed(0)
     model, x = Net().eval(), torch.randn(3, 4)
@@ -101,7 +101,7 @@ def test_judge_sees_a_wrong_tag(net):
 
 
 def test_equal_results_are_ambiguous(tmp_path):
-    """Two modules that compute the same say nothing about which node is whose."""
+    """If two modules compute the same, it is unknown which node belongs to which."""
     torch.manual_seed(0)
 
     class Twins(nn.Module):
@@ -133,7 +133,7 @@ def test_a_folded_norm_is_of_both(tmp_path):
 
 
 def test_a_call_that_reads_around_its_inputs_is_open(tmp_path):
-    """Only the border of a module counts that takes something from elsewhere."""
+    """For a module that reads something from elsewhere, only its border counts."""
     torch.manual_seed(0)
 
     class Reader(nn.Module):
@@ -191,7 +191,7 @@ class Doubled(nn.Module):
 
 
 def test_what_is_computed_once_for_two_is_shared():
-    """exp(h) is computed by both; a graph that has it once cannot say by whom."""
+    """exp(h) is computed by both; a graph that has it only once cannot tell by which."""
     nodes = [
         ("Sin", ["x"], "h", {}),
         ("Exp", ["h"], "e", {}),

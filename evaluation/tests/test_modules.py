@@ -1,4 +1,4 @@
-"""Modules back out of the graph, on a small part of the corpus: outlined, inlined, extracted, compiled by IREE."""
+"""Modules recovered from the graph, on a small part of the corpus: outlined, inlined, extracted, compiled by IREE."""
 
 import re
 import subprocess

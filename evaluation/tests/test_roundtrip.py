@@ -1,4 +1,4 @@
-"""Models go through HTP and come back equal: directly, as text and as bytecode. The counts are printed."""
+"""Models pass through HTP unchanged: directly, as text and as bytecode. The counts are printed."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What users get, on a small part of the corpus: htp.export, and DAG JSON against the ONNX file alone.
+"""What users get, on a small part of the corpus: htp.export, and DAG JSON compared with the ONNX file alone.
 
 export_check.py and dag_check.py do the same for all of it.
 """

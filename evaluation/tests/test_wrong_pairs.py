@@ -1,4 +1,4 @@
-"""The check of wrong traces and references: what counts as said, and what as silence."""
+"""The check of wrong traces and references: what counts as reported, and what as silent."""
 
 import json
 import stat

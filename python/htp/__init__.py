@@ -7,7 +7,7 @@
     tagged.nodes_in("encoder.layer.0")
 
 Reading tags needs no other package; exporting needs torch. All tagging is done by the native
-programs. What a name stands for is loaded when it is first used: `htp --version` must not wait for all.
+programs. Names are loaded on first use, so that `htp --version` does not load everything.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .validation import Check, validate
     from .viewing import view
 
-#: The names of each module.
+#: The public names that each module defines.
 _MODULES = {
     "batching": "Batch batch",
     "comparison": "Comparison baseline compare",
@@ -62,7 +62,7 @@ _MODULES = {
     "viewing": "view",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
-#: What is called otherwise where it is defined.
+#: Public names that differ from those in the defining module.
 _ORIGINAL = {"compile": "compile_model"}
 
 

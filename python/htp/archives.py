@@ -1,7 +1,7 @@
-"""trace.json from what PyTorch saved: TorchScript (`.pt`) and torch.export (`.pt2`) archives.
+"""Makes a trace.json from archives that PyTorch saved: TorchScript (`.pt`) and torch.export (`.pt2`).
 
-htp-trace reads them where it can: it links LibTorch and was built for one version of it. Where another
-one is installed, PyTorch itself loads the archive, and its graph is read here.
+htp-trace reads them if it can: it links LibTorch and was built for one version of it. If another version is
+installed, PyTorch itself loads the archive, and its graph is read here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MODULES = "htp.modules.json"
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is an archive of PyTorch, by its contents."""
+    """Whether a file is a PyTorch archive, judged by its contents."""
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"PK"
@@ -32,7 +32,7 @@ def is_archive(path: Path) -> bool:
 
 
 def obstacle() -> str:
-    """Why htp-trace cannot read archives here; empty where it can."""
+    """Why htp-trace cannot read archives here; empty if it can."""
     try:
         program = native.find("htp-trace")
     except MissingProgram:
@@ -44,17 +44,17 @@ def obstacle() -> str:
     note = program.with_name("htp-trace.torch")  # written by the build
     built = note.read_text(encoding="utf-8").strip() if note.is_file() else installed
     if _release(built) != _release(installed):
-        return f"htp-trace was built for torch {built}, and {installed} is installed"
+        return f"htp-trace was built for torch {built}, but {installed} is installed"
     return ""
 
 
 def _release(version: str) -> list[str]:
-    """2.13.0+cpu is of the series 2.13: within it LibTorch's interface is one."""
+    """The release series of a version, such as 2.13 of 2.13.0+cpu: LibTorch's ABI is stable within one."""
     return version.split("+")[0].split(".")[:2]
 
 
 def read_archive(path: Path) -> dict[str, Any]:
-    """The trace in an archive, by htp-trace or by PyTorch itself."""
+    """The trace in an archive, read by htp-trace or by PyTorch itself."""
     why = obstacle()
     if not why:
         document: dict[str, Any] = json.loads(native.run("htp-trace", path))
@@ -82,15 +82,15 @@ def _read_with_torch(path: Path, why: str) -> dict[str, Any]:
     except Exception as error:
         first = (str(error).splitlines() or [""])[0]
         raise BadInput(
-            f"torch {torch.__version__} does not read {path} ({type(error).__name__}: {first}); {why}"
+            f"torch {torch.__version__} cannot read {path} ({type(error).__name__}: {first}); {why}"
         ) from error
 
 
 def _kind(path: Path) -> str:
-    """What an archive holds, by the names of its records."""
+    """What an archive contains, judged by the names of its records."""
     try:
         with zipfile.ZipFile(path) as archive:
-            # In a folder of the archive's name, but PyTorch before 2.7 had programs without one.
+            # Records are in a folder named after the archive, except in programs written before PyTorch 2.7.
             names = [name.partition("/")[2] or name for name in archive.namelist()]
     except (OSError, zipfile.BadZipFile) as error:
         raise BadInput(
@@ -107,12 +107,12 @@ def _kind(path: Path) -> str:
     )
 
 
-# --- a program of torch.export, without its model ------------------------------------------------
+# --- a torch.export program, without its model ---------------------------------------------------
 
 
 def read_exported(program: torch.export.ExportedProgram, modules: str = "") -> dict[str, Any]:
-    """The trace of a program alone. Modules that never ran have no class in it; `modules` is the extra
-    file htp.modules.json (docs/formats/trace.md), which lists all."""
+    """The trace of a program without its model. A program does not mention modules that never ran; `modules`
+    is the contents of the extra file htp.modules.json (docs/formats/trace.md), which lists all of them."""
     from .exported import Reader
 
     classes = dict(_ran(program))
@@ -140,7 +140,7 @@ def _ran(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
 
 
 def _add_listed(classes: dict[str, str], modules: str) -> dict[str, list[str]]:
-    """Adds the modules that never ran; the other names of those that have several."""
+    """Adds the modules that never ran. Returns the other paths of modules that have several."""
     found: dict[str, list[str]] = {}
     for entry in json.loads(modules) if modules else ():
         paths = [entry["path"], *entry.get("aliases", ())]
@@ -166,7 +166,7 @@ def _entry(path: str, qualified: str, aliases: Sequence[str]) -> dict[str, Any]:
 def _add_parameters(
     entries: dict[str, dict[str, Any]], program: torch.export.ExportedProgram
 ) -> None:
-    """Each belongs to the deepest module whose path starts its own."""
+    """Adds each parameter to the deepest module whose path is a prefix of its own."""
     import torch
 
     from .modules import describe_tensor, memory
@@ -181,7 +181,7 @@ def _add_parameters(
         tensor = tensors.get(path)
         kind = kinds.get(path, "constant" if path in program.constants else "parameter")
         if not isinstance(tensor, torch.Tensor) or kind == "constant":
-            continue  # the reader adds those that are used
+            continue  # the reader adds the constants that are used
         owner = path.rpartition(".")[0]
         while owner not in entries:
             owner = owner.rpartition(".")[0]

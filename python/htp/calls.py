@@ -1,4 +1,4 @@
-"""An example call of a model: which tensors go in and come out, under which names."""
+"""An example call of a model: the tensors that go in and come out, and their names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Leaf:
 
 
 class Call:
-    """An example call of a model, and the flat list of named tensors that a graph has instead."""
+    """An example call of a model, and the flat list of named tensors that a graph takes instead."""
 
     def __init__(
         self,
@@ -40,14 +40,16 @@ class Call:
         self.positions = _parameter_names(self.forward, self.args, self.kwargs)
         self.arguments = dict(zip(self.positions, self.args)) | self.kwargs
         self.leaves = list(self._leaves())
-        self.output_names: list[str] = []  # known when forward has run
+        self.output_names: list[str] = []  # known once forward has run
         self._chosen_outputs: Sequence[str] = ()
         if not self.leaves:
-            raise BadInput("the example call has no tensor: pass args or kwargs")
+            raise BadInput("the example call has no tensors: pass args or kwargs")
         for argument, value in self.arguments.items():
-            # A flag chooses what the model is; a number is data that ONNX could have taken.
+            # A flag selects a variant of the model; a number is data that could have been an ONNX input.
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                warn(f"the argument {argument!r} is no tensor: the exported model keeps {value!r}")
+                warn(
+                    f"the argument {argument!r} is not a tensor: the exported model keeps {value!r}"
+                )
 
     def _leaves(self) -> Iterator[Leaf]:
         taken: set[str] = set()
@@ -56,13 +58,13 @@ class Call:
                 yield Leaf(unique(name, taken), tensor, argument)
 
     def choose_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-        """The names that the user wants, in order; where there are fewer, the others stay."""
+        """Sets the names that the user wants, in order; if there are fewer, the rest keep theirs."""
         for what, names in (("input_names", inputs), ("output_names", outputs)):
             if isinstance(names, str) or len(set(names)) != len(names):
-                raise BadInput(f"{what} must be a list of different names, found {names!r}")
+                raise BadInput(f"{what} must be a list of distinct names, found {names!r}")
         if len(inputs) > len(self.leaves):
             raise BadInput(
-                f"input_names has {len(inputs)} names, the call has {len(self.leaves)} tensors: "
+                f"input_names has {len(inputs)} names, but the call has {len(self.leaves)} tensors: "
                 f"{', '.join(self.input_names)}"
             )
         for leaf, name in zip(self.leaves, inputs):
@@ -79,7 +81,7 @@ class Call:
 
     @property
     def identifiers(self) -> list[str]:
-        """The names as Python has them: `past_key_values_0_key`."""
+        """The names as Python identifiers: `past_key_values_0_key`."""
         taken: set[str] = set()
         return [unique(_identifier(leaf.name), taken) for leaf in self.leaves]
 
@@ -97,12 +99,12 @@ class Call:
 
     @contextlib.contextmanager
     def flat(self, written: Sequence[str] = ()) -> Iterator[None]:
-        """Inside, the model's forward takes the tensors alone, in order, and gives back tensors.
+        """Within the block, the model's forward takes only the tensors, in order, and returns tensors.
 
-        The TorchScript exporter turns keywords into positions, which a forward with another order
-        of arguments, or with keyword-only ones, rejects ("got multiple values for argument").
-        Neither exporter takes a cache, or an object of the user's own, apart. Buffers that forward
-        writes to are copied first, as a part of what is traced.
+        The TorchScript exporter turns keywords into positions, which a forward with a different order of
+        arguments, or with keyword-only ones, rejects ("got multiple values for argument"). Neither exporter
+        looks inside caches or user-defined objects. Buffers in `written` are copied first, as part of the
+        traced code.
         """
         names = self.identifiers
 
@@ -137,7 +139,7 @@ class Call:
 
     @contextlib.contextmanager
     def flat_outputs(self) -> Iterator[None]:
-        """Inside, the model's forward takes what it always takes, and gives back tensors."""
+        """Within the block, the model's forward takes its usual arguments but returns only tensors."""
 
         def forward(*args: Any, **kwargs: Any) -> Any:
             return self.name_outputs(self.forward(*args, **kwargs))
@@ -161,17 +163,17 @@ class Call:
                 attributes["forward"] = before
 
     def name_outputs(self, output: Any) -> Any:
-        """The tensors of an output, which get names: itself, or a tuple of all that it holds."""
+        """Names the tensors of an output and returns them: the output itself if it is a tensor, else a tuple."""
         taken = set(self.input_names)
         if isinstance(output, torch.Tensor):
             found = [("output", output)]
         else:
             found = list(nested.tensors(output, "", left_out=self._left_out, cache="present"))
         if not found:
-            raise BadInput(f"the model's output, a {type(output).__name__}, holds no tensor")
+            raise BadInput(f"the model's output, a {type(output).__name__}, contains no tensor")
         if len(self._chosen_outputs) > len(found):
             raise BadInput(
-                f"output_names has {len(self._chosen_outputs)} names, the model gives {len(found)} tensors"
+                f"output_names has {len(self._chosen_outputs)} names, but the model returns {len(found)} tensors"
             )
         names = [name if not name[:1].isdigit() else f"output_{name}" for name, _ in found]
         names[: len(self._chosen_outputs)] = self._chosen_outputs
@@ -183,7 +185,7 @@ class Call:
         self.warn(f"the output {name!r} is a {kind.__name__}, not a tensor, and is left out")
 
     def _check_changes(self, args: Any, kwargs: Any, given: Any, output: Any) -> None:
-        """What forward does to an object that it was given is lost where it does not give it back."""
+        """Warns if forward changes an object that it was given and does not return it: the change is lost."""
         known = {id(tensor) for tensor in given}
         known |= {id(t) for t in (output if isinstance(output, tuple) else (output,))}
         for argument, value in (dict(zip(self.positions, args)) | kwargs).items():
@@ -191,14 +193,14 @@ class Call:
             if changed:
                 self.warn(
                     f"forward changes its argument {argument!r} ({changed[0]}), "
-                    "and what it becomes is no output of the model"
+                    "but the changed value is not an output of the model"
                 )
 
 
 def _parameter_names(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[str]:
-    """The names of the positional arguments; also a check that the call fits."""
+    """The names of the positional arguments; also checks that the call fits forward's signature."""
     if isinstance(forward, torch.ScriptMethod):
         return [argument.name for argument in forward.schema.arguments[1:]]
     try:

@@ -1,6 +1,6 @@
 """Runs PyTorch's exporters on a model and captures the trace that they make anyway.
 
-Only this file and what it is called from need torch.
+Loaded only where it is needed, because it imports torch.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ __all__ = [
     "unwrapped",
 ]
 
-#: Given what reads the trace of a model, before the exporter translates it.
+#: Called with a function that reads the trace of a model, before the exporter translates it.
 Captured = Callable[[Callable[[], dict[str, Any]]], None]
-#: Models of more bytes keep their weights in a file of their own, which tagging does not rewrite.
+#: Models with more bytes keep their weights in a separate file, which tagging does not rewrite.
 LARGE = 1 << 30
 
 
@@ -48,10 +48,10 @@ LARGE = 1 << 30
 
 
 def unwrapped(model: Any) -> Any:
-    """The module within wrappers that only change how it runs: torch.compile, data parallelism."""
+    """The module inside wrappers that only change how it runs: torch.compile, data parallelism."""
     while True:
         if type(model).__name__ == "OptimizedModule" and hasattr(model, "_orig_mod"):
-            model = model._orig_mod  # torch.compile; its class is no public name
+            model = model._orig_mod  # torch.compile; its class is not public
         elif isinstance(
             model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
         ) and isinstance(model.module, torch.nn.Module):
@@ -61,7 +61,7 @@ def unwrapped(model: Any) -> Any:
 
 
 def unwrap_parts(model: torch.nn.Module) -> None:
-    """Takes the wrappers off all submodules; `untouched` puts them on again."""
+    """Removes the wrappers from all submodules; `untouched` restores them."""
     for module in model.modules():
         for name, child in list(module._modules.items()):
             if child is not None and (inner := unwrapped(child)) is not child:
@@ -75,14 +75,14 @@ def unwrap_parts(model: torch.nn.Module) -> None:
 def initialized(
     model: torch.nn.Module, args: Any, kwargs: Any, notices: Notices
 ) -> torch.nn.Module:
-    """The model; where it has lazy modules that have not run, a copy that has. Running would turn them
-    into other modules for good."""
+    """The model, or, if it has lazy modules that have not run, a copy that has: running would permanently turn
+    them into other modules."""
     tensors = [*model.parameters(), *model.buffers()]
     if not any(is_lazy(tensor) for tensor in tensors):
         return model
     notices.warn(
         "lazy modules that have not run yet are exported with the weights that they would get from "
-        "this call; the model itself stays as it is"
+        "this call; the model itself is not changed"
     )
     ready = copy.deepcopy(model)
     with torch.no_grad():
@@ -122,11 +122,11 @@ def export_torchscript(
     notices: Notices,
     captured: Captured,
 ) -> None:
-    """torch.onnx.export with the TorchScript-based exporter. `captured` gets the trace that the
-    exporter itself made: nothing is traced twice."""
+    """Runs torch.onnx.export with the TorchScript-based exporter. `captured` receives the exporter's own
+    trace, so nothing is traced twice."""
     settings = {
         "input_names": call.input_names,
-        "output_names": call.output_names,  # read after tracing, which fills it
+        "output_names": call.output_names,  # filled by tracing, read afterwards
         "dynamic_axes": shapes.for_torchscript(dims),
         "opset_version": opset,
         **options,
@@ -151,7 +151,7 @@ def export_torchscript(
 
     export(())
     if written := buffers.written():
-        # The exporter leaves out what is written to a buffer, but not to a copy of one.
+        # The exporter drops writes to a buffer, but not to a copy of one.
         buffers.restore()
         export(written)
         _warn_of_state(written, notices)
@@ -169,7 +169,7 @@ def export_script(
     options: Mapping[str, Any],
     notices: Notices,
 ) -> None:
-    """torch.onnx.export of a model that is TorchScript already, so that nothing is traced."""
+    """Runs torch.onnx.export on a model that is already TorchScript, so nothing is traced."""
     arguments = tuple(call.arguments[name] for name in call.positions if name in call.arguments)
     with notices.listening():
         with torch.no_grad():
@@ -198,14 +198,14 @@ def export_dynamo(
     captured: Captured,
     external_data: bool | None,
 ) -> None:
-    """torch.onnx.export with the torch.export-based exporter. `captured` gets the trace of the program
-    that the exporter itself captured: nothing is traced twice."""
+    """Runs torch.onnx.export with the torch.export-based exporter. `captured` receives the trace of the
+    program that the exporter itself captured, so nothing is traced twice."""
     flat = not call.is_plain
     settings = {
         "opset_version": opset,
         "dynamic_shapes": shapes.for_dynamo(call, dims, flat=flat),
         "input_names": call.input_names,
-        "output_names": call.output_names,  # read after tracing, which fills it
+        "output_names": call.output_names,  # filled by tracing, read afterwards
         **options,
     }
     saving = {
@@ -223,7 +223,7 @@ def export_dynamo(
         call.flat() if flat else call.flat_outputs(),
         _observed_export(call.model, captured) as seen,
     ):
-        # A dict at the end holds keyword arguments: behind it, one that is an argument stays one.
+        # A dict at the end means keyword arguments; a dict argument before it remains an argument.
         program = torch.onnx.export(
             call.model, (*args, kwargs), dynamo=True, verbose=False, **settings
         )
@@ -242,7 +242,7 @@ def export_dynamo(
 
 
 def trace_export(call: Call) -> dict[str, Any]:
-    """The trace of a model by torch.export, without an export to ONNX."""
+    """Traces a model with torch.export, without exporting it to ONNX."""
     flat = not call.is_plain
     args, kwargs = (call.tensors, {}) if flat else (call.args, call.kwargs)
     with torch.no_grad(), call.flat() if flat else call.flat_outputs():
@@ -251,27 +251,27 @@ def trace_export(call: Call) -> dict[str, Any]:
 
 
 def trace_script(call: Call) -> dict[str, Any]:
-    """The trace of a model by torch.jit.trace."""
+    """Traces a model with torch.jit.trace."""
     with torch.no_grad(), torch.compiler.set_stance("force_eager"), call.flat():
         traced = torch.jit.trace(call.model, call.tensors, strict=False, check_trace=False)
     return read_script(traced, call.model, call.input_names)
 
 
 def _tensors(model: torch.nn.Module) -> list[torch.Tensor]:
-    """A quantized module's state holds more than tensors."""
+    """The tensors of a model's state; a quantized module's state contains more than tensors."""
     return [t for t in model.state_dict().values() if isinstance(t, torch.Tensor)]
 
 
 @contextlib.contextmanager
 def _observed_export(model: torch.nn.Module, captured: Captured) -> Iterator[list[bool]]:
-    """Inside, `captured` gets the trace of the program that an exporter captures; the list says whether
-    it did."""
+    """Within the block, `captured` receives the trace of the program that an exporter captures. The list is
+    non-empty once that has happened."""
     original = torch.export.export
     found: list[bool] = []
 
     def export(*args: Any, **kwargs: Any) -> torch.export.ExportedProgram:
         program = original(*args, **kwargs)
-        if not found:  # a second capture would be of a submodule
+        if not found:  # a second capture would be that of a submodule
             found.append(True)
             captured(lambda: read_program(model, program))
         return program
@@ -294,8 +294,8 @@ def _quiet_capture() -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def _mute(module: Any, function: str) -> Iterator[None]:
-    """Inside, a function of PyTorch that prints does not: where an export fails it prints the graph so
-    far, but the error says what is wrong."""
+    """Within the block, silences a function of PyTorch that prints: if an export fails, it prints the graph so
+    far, but the error already says what is wrong."""
     before = vars(module).get(function)
     setattr(module, function, lambda *_, **__: None)
     try:
@@ -311,5 +311,5 @@ def _warn_of_state(buffers: Any, notices: Notices) -> None:
     for name in buffers:
         notices.warn(
             f"forward writes to the buffer {name!r}: an ONNX model keeps no state, so every run of the "
-            "exported one begins with its present value"
+            "exported model starts with the buffer's current value"
         )

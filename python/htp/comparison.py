@@ -1,5 +1,5 @@
-"""What differs between two tagged models: module by module what they are made of, and by name which
-nodes have another tag."""
+"""Differences between two tagged models: what each module is made of, and nodes of the same name whose tags
+differ."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """All differences, and names that only one of two models has."""
+    """All differences, and names that only one of the two models has."""
 
     differences: list[Difference] = field(default_factory=list)
     nodes_removed: list[str] = field(default_factory=list)
@@ -55,14 +55,14 @@ class Comparison:
 
 
 def compare(before: Any, after: Any, *, only: Iterable[str] = ASPECTS) -> Comparison:
-    """Compares two tagged models: paths, or what `htp.tag` takes. The first may be a baseline that was
-    kept (`htp.baseline`). Nodes are compared by name where both are models; what modules are made of
-    does not depend on names, so exports of different exporters can be compared with
+    """Compares two tagged models: paths, or what `htp.tag` takes. The first may be a baseline that
+    `htp.baseline` wrote. If both are models, nodes are compared by name. What modules are made of does not
+    depend on names, so the results of different exporters can be compared with
     `only=("modules", "parameters")`."""
     wanted = list(only)
     first, second = _comparable(before), _comparable(after)
     if unknown := [name for name in wanted if name not in ASPECTS]:
-        raise BadInput(f"only names {unknown[0]!r}, expected some of {', '.join(ASPECTS)}")
+        raise BadInput(f"unknown aspect {unknown[0]!r}, expected some of {', '.join(ASPECTS)}")
     result = Comparison()
     old, new = (x if isinstance(x, Structure) else structure_of(x) for x in (first, second))
     _compare_modules(old, new, result)
@@ -81,7 +81,7 @@ def _comparable(model: Any) -> TaggedModel | Structure:
 
 
 def baseline(model: Any, output: StrPath) -> list[Path]:
-    """Keeps what a tagged model is made of as JSON, for `compare` with later ones. The files that it
+    """Writes what a tagged model is made of as a JSON baseline that `compare` reads. Returns the files that it
     replaced."""
     target = Path(output)
     structure = structure_of(model if isinstance(model, TaggedModel) else load(model))
@@ -143,7 +143,7 @@ def _parameter(one: list[Any] | None, other: list[Any] | None, contents: bool) -
         return ""
     if one[:2] != other[:2]:
         return f"{one[0]} {one[1]} -> {other[0]} {other[1]}"
-    return "other values"
+    return "values differ"
 
 
 def _changed(old: Mapping[str, int], new: Mapping[str, int]) -> str:
@@ -166,7 +166,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _compare_nodes(before: TaggedModel, after: TaggedModel, result: Comparison) -> None:
-    """Nodes of the same name with another tag. Where few names are the same, they say nothing."""
+    """Adds nodes of the same name whose tags differ, and how many names only one model has."""
     result.nodes_removed = [name for name in before.nodes if name not in after.nodes]
     result.nodes_added = [name for name in after.nodes if name not in before.nodes]
     for name, old in before.nodes.items():
@@ -186,10 +186,12 @@ def _compare_nodes(before: TaggedModel, after: TaggedModel, result: Comparison) 
             }
         )
         result.differences.append(
-            Difference("tags", old.scope or "", f"{name} is now of {new.scope!r}")
+            Difference("tags", old.scope or "", f"{name} now belongs to {new.scope!r}")
         )
     gone, come = len(result.nodes_removed), len(result.nodes_added)
     if gone or come:
         result.differences.append(
-            Difference("tags", "", f"names of {gone} nodes only in the first, {come} in the second")
+            Difference(
+                "tags", "", f"{gone} node names only in the first, {come} only in the second"
+            )
         )

@@ -1,4 +1,4 @@
-"""The values of an ONNX graph that leave each module call, and what they are in a run."""
+"""The values of an ONNX graph that leave each module call, and their contents in a run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .holding import StrPath
 from .model import TaggedModel
 from .running import Inputs, first_line, inputs_for, packages, run_session
 
-#: A module's path, and which of its calls.
+#: A module's path, and the number of the call.
 Call = tuple[str, int]
-#: A module call, and a value that it hands on: its name in the first model and in the second.
+#: A module call, and a value that leaves it: its name in the first model and in the second.
 Pair = tuple[Call, str, str]
 
 
@@ -24,7 +24,7 @@ class Graph:
     """A tagged ONNX graph."""
 
     def __init__(self, path: Path, model: TaggedModel, given: Path | None = None) -> None:
-        """`given` is the file as the user knows it."""
+        """`given` is the path that the user gave, if `path` is a temporary copy."""
         try:
             import onnx
         except ImportError:
@@ -34,13 +34,13 @@ class Graph:
         self.proto = onnx.load(str(path), load_external_data=False)
         self.nodes = list(self.proto.graph.node)
         self.results = [output.name for output in self.proto.graph.output]  # of the model itself
-        self.outputs = set(self.results)  # what it gives when it is run
+        self.outputs = set(self.results)  # what a run returns
         self.parents = {child: m.path for m in model.modules.values() for child in m.children}
         self.chains = [self._chain(node) for node in self.nodes]
         self.producers = {v: i for i, node in enumerate(self.nodes) for v in node.output if v}
 
     def _chain(self, node: Any) -> list[Call]:
-        """The module calls that a node is in, the model itself first."""
+        """The module calls that contain a node, the model itself first."""
         tags = {entry.key: entry.value for entry in node.metadata_props}
         scope = tags.get("htp.scope", "")
         modules = self.model.modules
@@ -71,7 +71,7 @@ class Graph:
 
     @functools.cached_property
     def boundaries(self) -> dict[Call, list[str]]:
-        """The values that leave each module call, in the order in which they are made."""
+        """The values that leave each module call, in execution order."""
         shared: dict[str, int] = dict.fromkeys(
             self.results, 0
         )  # calls that producer and users share
@@ -99,7 +99,7 @@ class Graph:
         inputs: StrPath | Mapping[str, Any] | None,
         dims: Mapping[str, int] | None = None,
     ) -> tuple[dict[str, Any], Inputs]:
-        """What the model computes for these values. They become outputs, whose types ONNX Runtime infers."""
+        """Runs the model and returns these values. They become outputs, whose types ONNX Runtime infers."""
         runtime, numpy = packages("htp diff")
         wanted = list(dict.fromkeys(values))
         for value in wanted:
@@ -116,9 +116,7 @@ class Graph:
                 self.proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise BadInput(
-                f"ONNX Runtime does not load {self.path}: {first_line(error)}"
-            ) from error
+            raise BadInput(f"ONNX Runtime cannot load {self.path}: {first_line(error)}") from error
         given = inputs_for(session, inputs, dims, numpy, self.path)
         results = run_session(session, given.feeds, self.path, given.hint)
         names = [output.name for output in session.get_outputs()]
@@ -126,7 +124,7 @@ class Graph:
         return found | self.contents(v for v in wanted if v not in self.producers), given
 
     def run_given(self, given: Mapping[str, Any], feeds: Mapping[str, Any]) -> dict[str, Any]:
-        """What the model computes for values, each from what is given for those before it."""
+        """Computes values, each from the given contents of those before it."""
         names = {value: f"{value}/given" for value in given if value in self.producers}
         feeds = dict(feeds)
         for node in self.nodes:
@@ -147,8 +145,8 @@ class Graph:
         )
 
     def modules_since(self, value: str, compared: set[str], module: str) -> list[str]:
-        """Other modules that had a part in a value since the values before it that were compared: an
-        optimizer fused theirs away, so they cannot be told apart from the module itself."""
+        """Other modules that contributed to a value since the last compared values before it: an optimizer
+        fused their values away, so their errors cannot be told from the module's own."""
         if value not in self.producers:
             return self.folded_below(module)
         seen, pending = {value}, [value]
@@ -173,8 +171,8 @@ class Graph:
         return [p for p in dict.fromkeys([*paths, *folded]) if p and not is_below(module, p)]
 
     def modules_after(self, value: str, modules: set[str]) -> list[str]:
-        """Modules that read a value, and of whose own values none was compared (`modules` have one): an
-        activation that became a part of what is before it."""
+        """Modules that read a value and are not in `modules`, those with compared values of their own: for
+        example an activation that was fused into the operation before it."""
         readers = (self.chains[at][-1][0] for at in self._users.get(value, []))
         return [path for path in dict.fromkeys(readers) if path not in modules]
 
@@ -187,10 +185,10 @@ class Graph:
         return users
 
     def place(self, value: str) -> float:
-        """Where in the order of execution a value is made; of a constant, where it is read first."""
+        """The position of a value in execution order; for a constant, where it is first read."""
         return self.producers.get(value, self._readers.get(value, -1) - 0.5)
 
-    # --- what was computed beforehand
+    # --- constants
 
     @functools.cached_property
     def _readers(self) -> dict[str, int]:
@@ -204,13 +202,13 @@ class Graph:
         return readers
 
     def ops_of(self, call: Call) -> list[str]:
-        """What a module call does itself."""
+        """The operators of a module call's own code."""
         pairs = zip(self.nodes, self.chains)
         return [node.op_type for node, chain in pairs if chain[-1] == call]
 
     @functools.cached_property
     def constants(self) -> dict[tuple[Call, tuple[int, ...]], list[str]]:
-        """Tensors of floating point that are no parameters, by the module call that reads them first."""
+        """Floating-point tensors that are not parameters, by the module call that reads them first, and shape."""
         import onnx
 
         floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
@@ -220,14 +218,14 @@ class Graph:
             if known or tensor.data_type not in floats or tensor.name not in self._readers:
                 continue
             if math.prod(tensor.dims) < 2:
-                continue  # a scale, or another number
+                continue  # a scale or another scalar
             call = self.chains[self._readers[tensor.name]][-1]
             found.setdefault((call, tuple(tensor.dims)), []).append(tensor.name)
         return {key: sorted(names, key=self._readers.__getitem__) for key, names in found.items()}
 
     def as_read(self, value: str) -> str:
-        """What others read of a value: where it is quantized first, what comes back of it. Quantizers leave
-        out a Relu before it, as the narrow type ends at zero."""
+        """The value that consumers actually read: if it is quantized first, the dequantized one. Quantizers drop
+        a Relu in front of it, because the quantized range starts at zero."""
         for kind in ("QuantizeLinear", "DequantizeLinear"):
             users = [self.nodes[at] for at in self._users.get(value, [])]
             if value in self.results or len(users) != 1 or users[0].op_type != kind:
@@ -238,8 +236,8 @@ class Graph:
 
     @functools.cached_property
     def absorbed(self) -> dict[Call, Call]:
-        """Module calls without a node of their own, and the call whose node took them in, as a convolution
-        does with the norm after it: the node's value is that of the last of them."""
+        """Maps module calls without a node of their own to the call whose node absorbed them, as a convolution
+        absorbs the norm after it. The node's value is that of the last of them."""
         with_nodes = {call[0] for chain in self.chains for call in chain}
         found: dict[Call, Call] = {}
         for node, chain in zip(self.nodes, self.chains):
@@ -256,7 +254,7 @@ class Graph:
 
     @functools.cached_property
     def _owners(self) -> dict[str, str]:
-        """The module of each parameter: other modules may read it, once what it did was done beforehand."""
+        """The module of each parameter. Other modules may read it if the module's own computation was folded."""
         return {
             tensor.name: entry.value.rpartition(".")[0]
             for tensor in self.proto.graph.initializer
@@ -265,7 +263,7 @@ class Graph:
         }
 
     def contents(self, names: Iterable[str]) -> dict[str, Any]:
-        """What constants hold."""
+        """The contents of constants."""
         import onnx
 
         wanted = set(names)
@@ -282,7 +280,7 @@ class Graph:
         return [m.path for m in modules if m.parameters and m.path not in with_nodes]
 
     def folded_below(self, path: str) -> list[str]:
-        """Modules below one that have parameters, and no nodes: what they compute was computed beforehand."""
+        """Modules below one that have parameters but no nodes: their computation was folded into constants."""
         return [other for other in self._folded if other != path and is_below(other, path)]
 
 
@@ -304,7 +302,7 @@ def _common(one: list[Call], other: list[Call]) -> int:
 
 
 def _read_by(node: Any) -> Iterator[str]:
-    """The values that a node reads, also those that its bodies take from outside."""
+    """The values that a node reads, including those that its subgraphs capture."""
     yield from node.input
     for attribute in node.attribute:
         for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
@@ -324,13 +322,13 @@ def _rename(node: Any, names: Mapping[str, str]) -> None:
 
 
 def label(call: Call, often: bool) -> str:
-    """A module call for people."""
+    """A module call in readable form."""
     return f"{call[0] or '(root)'}{f' (call {call[1]})' if often else ''}"
 
 
 def pairs_of_graphs(one: Graph, two: Graph) -> tuple[list[Pair], list[str]]:
-    """The same values in both graphs, by the module call that they leave in the first: those with the
-    same name, and the others by their place, where both have as many. What has no partner was fused
+    """Pairs of corresponding values, by the module call that they leave in the first graph: those with the same
+    name, and the others by position, if both graphs have equally many. Values without a partner were fused
     away."""
     ours, theirs = one.boundaries, two.boundaries
     same = _same_names(one, two)
@@ -344,7 +342,7 @@ def pairs_of_graphs(one: Graph, two: Graph) -> tuple[list[Pair], list[str]]:
             pairs += [(call, a, two.as_read(b)) for a, b in zip(left, right)]
         elif left:
             missing[label(call, one.is_called_often(call[0]))] = None
-    # Of values that became one, the last is what is left.
+    # If several values became one, it corresponds to the last of them.
     last: dict[str, str] = {}
     for _, value, other in pairs:
         last[other] = max(last.get(other, value), value, key=one.place)
@@ -356,9 +354,9 @@ def pairs_of_graphs(one: Graph, two: Graph) -> tuple[list[Pair], list[str]]:
 
 
 def _same_names(one: Graph, two: Graph) -> set[str]:
-    """The names that mean one value in both. A name alone is not enough: another export counts its values
-    anew. So it has to be in the same place, and most names of values that the same operators make, too.
-    What was fused with a neighbour may be tagged with either of them."""
+    """The names that mean the same value in both graphs. An equal name is not enough, because another export
+    numbers its values anew. So it has to be in the same or a neighbouring module, and so do most equal names of
+    values from the same operator. A node that was fused with a neighbour may have the tag of either."""
     groups: dict[str, list[tuple[str, bool]]] = {}
     for value in one.producers:
         if value in two.producers:
@@ -380,9 +378,9 @@ def _are_near(path: str, other: str) -> bool:
 
 
 def _pairs_of_constants(one: Graph, two: Graph) -> list[Pair]:
-    """Constants that are no parameters: what an exporter computed beforehand. Those that one module call
-    reads, of one shape: by name, or in order, where it does the same in both. Where it does not, an
-    optimizer may have computed more beforehand."""
+    """Pairs of constants that are not parameters, which an exporter computed. Constants of one shape that the
+    same module call reads are paired by name, or in order if the call has the same operators in both graphs
+    (otherwise an optimizer may have folded more)."""
     ours, theirs = one.constants, two.constants
     pairs: list[Pair] = []
     for (call, shape), values in ours.items():

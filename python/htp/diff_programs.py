@@ -1,4 +1,4 @@
-"""What the module calls of a PyTorch model give, seen by forward hooks. Needs torch."""
+"""The results of a PyTorch model's module calls, recorded by forward hooks. Needs torch."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ _Hook = Callable[[Any, Any, Any], Any]
 
 @dataclass
 class _Values:
-    """What one run gave: arrays by name, in the order in which the calls ended."""
+    """The results of one run: arrays by name, in the order in which the calls returned."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
     calls: dict[Call, list[str]] = field(default_factory=dict)
-    #: by identity: the value that each tensor was first, and the tensors themselves, to keep them
+    #: by identity: the first value that a tensor was seen as, and the tensor itself, to keep it alive
     first: dict[int, tuple[str, torch.Tensor]] = field(default_factory=dict)
-    same: dict[str, str] = field(default_factory=dict)  # what an inner module gave already
+    same: dict[str, str] = field(
+        default_factory=dict
+    )  # values that an inner module already returned
     count: Counter[str] = field(default_factory=Counter)  # calls of each module
 
     @functools.cached_property
@@ -48,7 +50,7 @@ class Program:
         self.model = unwrapped(model)
         self.args, self.kwargs = arguments_of(self.model, args, kwargs)
         self.call = ExampleCall(self.model, self.args, self.kwargs, lambda text: None)
-        self.given: dict[str, torch.Tensor] = {}  # other inputs than those of the example call
+        self.given: dict[str, torch.Tensor] = {}  # inputs that replace those of the example call
         self.paths = {module: path for path, module in self.model.named_modules()}
         self.classes = {path: type(module).__name__ for module, path in self.paths.items()}
         self.seen = _Values()
@@ -57,11 +59,11 @@ class Program:
 
     @property
     def feeds(self) -> dict[str, Any]:
-        """The tensors that it is called with, under the names that an export gives them."""
+        """The tensors that it is called with, by the names that an export gives them."""
         return {x.name: _array(self.given.get(x.name, x.tensor)) for x in self.call.leaves}
 
     def give(self, arrays: Mapping[str, Any]) -> None:
-        """Other inputs than those of the example call, by name, or all of them in order."""
+        """Replaces inputs of the example call, by name, or all of them in order."""
         names = self.call.input_names
         if not set(arrays) <= set(names):
             if len(arrays) != len(names):  # another export's names, in the same order
@@ -83,7 +85,7 @@ class Program:
     # --- running
 
     def run(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What every module call gives. What is `given` for a value goes on in its place."""
+        """The results of every module call. Contents in `given` replace those values in the computation."""
         values = _Values()
 
         def hook(module: torch.nn.Module, inputs: Any, output: Any) -> Any:
@@ -105,7 +107,7 @@ class Program:
 
     @contextlib.contextmanager
     def _ready(self, hook: _Hook) -> Iterator[None]:
-        """The model in evaluation mode with a hook on every module, and afterwards as it was."""
+        """Puts the model in evaluation mode with a hook on every module, and restores it afterwards."""
         with untouched(self.model, (self.args, self.kwargs), lambda text: None):
             handles = [module.register_forward_hook(hook) for module in self.paths]
             try:
@@ -117,7 +119,7 @@ class Program:
     def run_given(self, given: Mapping[str, Any], feeds: Mapping[str, Any]) -> dict[str, Any]:
         return self.run(given)
 
-    # --- what is known of its modules
+    # --- modules
 
     def class_name(self, path: str) -> str:
         return self.classes.get(path, "")
@@ -126,23 +128,23 @@ class Program:
         return self.seen.count[path] > 1
 
     def place(self, value: str) -> float:
-        """Where in the order of execution a value is made."""
+        """The position of a value in execution order."""
         return self.seen.places.get(value, -1)
 
     def write_trace(self, folder: Path) -> Path:
-        """Its trace, with which an ONNX file of it is tagged."""
+        """Writes its trace, for tagging an ONNX file of it."""
         return trace(self.model, self.args, folder / "trace.json", kwargs=self.kwargs).path
 
 
 def _look(
     call: Call, inputs: Any, output: Any, values: _Values, given: Mapping[str, Any] | None
 ) -> Any:
-    """Notes what a module call gives; what is given in its place, or None."""
+    """Records the results of a module call. Returns the output with replacements, or None without any."""
     replaced: dict[int, torch.Tensor] = {}
     handed = {id(tensor) for _, tensor in nested.tensors(inputs, "")}
     for name, tensor in nested.tensors(output, ""):
         if id(tensor) in handed:
-            continue  # a module that hands on what it got, as Dropout does, makes nothing
+            continue  # a module that returns its input, as Dropout does, computes nothing
         value = f"{call[0]}:{name or 'output'}" + (f"@{call[1]}" if call[1] else "")
         if (array := _array(tensor)) is None:
             continue
@@ -157,7 +159,8 @@ def _look(
 
 
 def _array(tensor: torch.Tensor) -> Any:
-    """NumPy has no bfloat16, and PyTorch goes on to write into what it has given."""
+    """A copy as a NumPy array, because PyTorch may write into the tensor later; None if NumPy cannot hold it.
+    NumPy has no bfloat16, so that becomes float32."""
     tensor = tensor.detach()
     if tensor.is_complex() or tensor.is_sparse or tensor.is_quantized:
         return None
@@ -165,7 +168,7 @@ def _array(tensor: torch.Tensor) -> Any:
 
 
 def pairs_of_programs(one: Program, two: Program) -> tuple[list[Pair], list[str]]:
-    """Of two PyTorch models: what has one name."""
+    """Pairs the values of two PyTorch models by name."""
     pairs: list[Pair] = []
     missing: list[str] = []
     for call, values in one.seen.calls.items():
@@ -179,13 +182,13 @@ def pairs_of_programs(one: Program, two: Program) -> tuple[list[Pair], list[str]
 def pairs_with_graph(
     program: Program, graph: Graph, arrays: Mapping[str, Any]
 ) -> tuple[list[Pair], list[str]]:
-    """A PyTorch model's values and the graph's: of those that leave the same module call, those of one
-    shape and kind, where both have as many, in order."""
+    """Pairs a PyTorch model's values with a graph's: values of one shape and kind that leave the same module
+    call, in order, if both have equally many."""
     leaving = {**graph.boundaries, ("", 0): graph.results}
     pairs: list[Pair] = []
     missing: list[str] = []
     seen = program.seen
-    # Of modules that became one node, the last to run has its value.
+    # If several modules became one node, its value is that of the last to run.
     last: dict[Call, Call] = {}
     for call in seen.calls:
         if (home := graph.absorbed.get(call)) is not None:
@@ -218,6 +221,6 @@ def _by_form(values: list[str], arrays: Mapping[str, Any]) -> dict[tuple[Any, ..
 
 
 def kind_of(array: Any) -> str:
-    """f, i, b: other numbers of bits are no other kind."""
+    """The kind of an array's elements, regardless of width and sign: f, i or b."""
     kind: str = array.dtype.kind
     return "i" if kind == "u" else kind

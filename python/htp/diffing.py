@@ -1,7 +1,7 @@
-"""Where two forms of a model part: what each module call produced in one and in the other.
+"""Finds where two forms of a model diverge, by comparing what each module call produced in both.
 
-Names may be gone in one of them. Tags say which module call each node belongs to, so the values that leave a
-module call are known in both graphs, and the same place among them is the same value.
+One of them may have lost all names. Tags say which module call each node belongs to, so the values that leave a
+module call are known in both graphs, and values at the same position among them correspond.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     _Side = Union[Graph, Program]
 
 Progress = Callable[[str], None]
-#: Noise, as a part of the signal, below which two values are one in two layouts.
+#: Noise, as a fraction of the signal, below which two values are taken to be the same in different layouts.
 _SAME = 0.1
-#: What float32 rounds to: errors below it stand out from nothing.
+#: Rounding errors of float32: smaller errors never stand out.
 _EXACT = 1e-6
 
 
 @dataclass
 class Comparison:
-    """One value that both models have: what a module call handed on."""
+    """One value that both models have: a result of a module call."""
 
     module: str
     class_name: str
@@ -48,22 +48,24 @@ class Comparison:
     other: str  # and in the second
     shape: tuple[int, ...]
     absolute: float  # the largest difference
-    relative: float  # that, as a part of the largest value of the first model
+    relative: float  # that, as a fraction of the first model's largest value
     cosine: float
-    snr: float  # signal to noise in dB; infinite where they are equal
+    snr: float  # signal-to-noise ratio in dB; infinite if they are equal
     nonfinite: tuple[int, int]  # how many values are NaN or infinite in each
-    noise: float  # root of noise to signal: what the SNR says, as a part
-    gain: float = 1.0  # by how much the second's values are longer along the first's
-    added: float = 0.0  # noise where the module is given the first model's values
-    shifted: float = 0.0  # how far the gain is from 1 there
-    outlier: float = 0.0  # how much more of either of the two it adds than half of the modules
-    other_shape: tuple[int, ...] = ()  # of the second's value, which may have axes in one
-    axes: tuple[int, ...] | None = None  # of the second's value, where it has another layout
-    parts: bool = False
+    noise: float  # the same ratio as a fraction: root of noise energy to signal energy
+    gain: float = (
+        1.0  # length of the second's value, projected on the first's, relative to the first's
+    )
+    added: float = 0.0  # noise if the module receives the first model's values
+    shifted: float = 0.0  # how far the gain is from 1 in that case
+    outlier: float = 0.0  # the larger ratio of these two to their medians over all values
+    other_shape: tuple[int, ...] = ()  # of the second's value, which may have merged axes
+    axes: tuple[int, ...] | None = None  # of the second's value, if it has another layout
+    parts: bool = False  # whether it diverges
     holds: list[str] = field(default_factory=list)  # modules whose own values the second lacks
 
     def as_json(self) -> dict[str, Any]:
-        """JSON knows no infinity."""
+        """The fields; numbers that are not finite become null, because JSON has none."""
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in vars(self).items()
@@ -72,7 +74,7 @@ class Comparison:
 
 @dataclass
 class Difference:
-    """All that could be compared, in the order of execution; of one value, the innermost module first."""
+    """All values that could be compared, in execution order; for one value, the innermost module first."""
 
     first_file: str
     second_file: str
@@ -80,7 +82,7 @@ class Difference:
     comparisons: list[Comparison] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # module calls whose values the second lacks
     pairs: list[Pair] = field(default_factory=list)  # all values that both have
-    hint: str = ""  # about inputs that were made up
+    hint: str = ""  # about generated inputs
 
     @property
     def equal(self) -> bool:
@@ -88,12 +90,12 @@ class Difference:
 
     @property
     def first(self) -> Comparison | None:
-        """The first module call that parts."""
+        """The first module call that diverges."""
         return next((item for item in self.comparisons if item.parts), None)
 
     @property
     def worst(self) -> list[Comparison]:
-        """Those whose own error stands out the most first; a value counts for its innermost module."""
+        """One comparison per value (its innermost module's), largest own error relative to the median first."""
         seen: dict[str, Comparison] = {}
         for item in self.comparisons:
             seen.setdefault(item.value, item)
@@ -114,7 +116,7 @@ class Difference:
         }
 
     def value_map(self) -> dict[str, Any]:
-        """Which value of one model is which of the other: docs/formats/value-map.md."""
+        """Which value of one model corresponds to which of the other: docs/formats/value-map.md."""
         compared = {(item.module, item.call, item.value): item for item in self.comparisons}
         return {
             "format": "htp-value-map",
@@ -149,13 +151,14 @@ def diff(
     """Runs two forms of one model on the same inputs and compares what their module calls produced.
 
     Each is an ONNX file or a PyTorch model: a pair of an nn.Module and its inputs (a tuple or a dict), or
-    what `htp export` takes, as `model.py:build`. One ONNX file at least must be tagged; the other one is
-    tagged with it as its reference, or both with the PyTorch model's trace. A value parts where its
-    largest difference is more than `tolerance` of the largest value, or where only one model has NaN or
-    infinity. `inputs` and `dims` are as for `htp.profile`; a PyTorch model brings its own inputs.
+    what `htp export` takes, such as `model.py:build`. Of two ONNX files, at least one must be tagged; if the
+    other has no tags, it is tagged with the first as its reference. An untagged ONNX file that is compared
+    with a PyTorch model is tagged with that model's trace. A value diverges if its largest difference exceeds
+    `tolerance` times the largest value, or if only one model has NaN or infinity. `inputs` and `dims` are as
+    for `htp.profile`; a PyTorch model brings its own inputs.
     """
     if not tolerance >= 0:
-        raise BadInput(f"a tolerance of {tolerance} is no error")
+        raise BadInput(f"the tolerance {tolerance} is not a valid error bound")
     _, numpy = packages("htp diff")
     with Scratch("htp-scratch-") as folder:
         progress(f"reading {_name(first)} and {_name(second)}")
@@ -166,7 +169,7 @@ def diff(
         result.hint, result.missing, result.pairs = run.hint, run.missing, run.pairs
         for call, value, other in run.pairs:
             a, b = run.found.get(value), run.others.get(other)
-            # What is stored as integers in one of them only has another meaning there.
+            # A value that is stored as integers in only one of them has another meaning there.
             if a is None or b is None or _kind(a) != _kind(b):
                 continue
             axes = _layout(a, b, numpy) if value != other else None
@@ -183,7 +186,7 @@ def diff(
             result.missing.append(label(call, one.is_called_often(call[0])))
         if not result.comparisons:
             raise BadInput(
-                f"{one.path} and {two.path} share nothing: no value has the same shape in both"
+                f"{one.path} and {two.path} have nothing in common: no value has the same shape in both"
             )
         result.comparisons.sort(
             key=lambda item: (one.place(item.value), item.value, -depth(item.module))
@@ -194,7 +197,7 @@ def diff(
 
 
 def is_program(model: Any) -> bool:
-    """Whether it is a PyTorch model, or names one."""
+    """Whether `model` is a PyTorch model, or names one."""
     if isinstance(model, tuple):
         return True
     text = os.fspath(model)
@@ -212,7 +215,7 @@ def _name(model: Any) -> str:
 
 
 def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
-    """Both models, with tags. What is not tagged yet is tagged with what the other one knows."""
+    """Opens both models. One without tags is tagged with the help of the other."""
     given = [first, second]
     sides: list[Any] = [_program(model) if is_program(model) else None for model in given]
     paths = [existing(model) if side is None else None for model, side in zip(given, sides)]
@@ -243,7 +246,7 @@ def _program(model: Any) -> Program:
 
     if isinstance(model, tuple):
         if len(model) != 2:
-            raise BadInput("a PyTorch model is given as a pair: the nn.Module and its inputs")
+            raise BadInput("a PyTorch model must be a pair: the nn.Module and its inputs")
         inputs = model[1]
         keywords = isinstance(inputs, Mapping)
         return Program(
@@ -257,7 +260,7 @@ def _program(model: Any) -> Program:
 
 @dataclass
 class _Run:
-    """What both models gave, and which value is which."""
+    """The results of both models, and which values correspond."""
 
     pairs: list[Pair]
     missing: list[str]
@@ -276,7 +279,9 @@ def _run(
     if isinstance(one, Graph) and isinstance(two, Graph):
         pairs, missing = pairs_of_graphs(one, two)
         if not pairs:
-            raise BadInput(f"{one.path} and {two.path} share nothing: no module call is in both")
+            raise BadInput(
+                f"{one.path} and {two.path} have nothing in common: no module call is in both"
+            )
         found, given = one.run([value for _, value, _ in pairs], inputs, dims)
         feeds = _for_the_other(given.feeds, two)
         others, _ = two.run([other for _, _, other in pairs], feeds)
@@ -290,7 +295,7 @@ def _run_program(
     inputs: StrPath | Mapping[str, Any] | None,
     dims: Mapping[str, int] | None,
 ) -> _Run:
-    """Where one of them at least is a PyTorch model, whose example call has the inputs."""
+    """Runs both if at least one is a PyTorch model, whose example call provides the inputs."""
     from .diff_programs import Program, pairs_of_programs, pairs_with_graph
 
     if dims:
@@ -319,7 +324,9 @@ def _run_program(
         pairs, missing = pairs_with_graph(two, one, arrays[0])  # type: ignore[arg-type]
         pairs = [(call, b, a) for call, a, b in pairs]
     if not pairs:
-        raise BadInput(f"{one.path} and {two.path} share nothing: no module call is in both")
+        raise BadInput(
+            f"{one.path} and {two.path} have nothing in common: no module call is in both"
+        )
     feeds = {} if isinstance(two, Program) else _for_the_other(source.feeds, two)
     return _Run(pairs, missing, arrays[0], arrays[1], feeds)
 
@@ -338,8 +345,8 @@ def _add_held(one: _Side, two: _Side, comparisons: list[Comparison]) -> None:
 
 
 def _for_the_other(arrays: Mapping[str, Any], other: Graph) -> dict[str, Any]:
-    """The inputs of the first model for the second, which may have other names and types for them, and
-    lack those that nothing reads."""
+    """The first model's inputs, adapted to the second, which may use other names and types and may lack
+    inputs that nothing reads."""
     import onnx
 
     wanted = other.input_values()
@@ -359,7 +366,7 @@ def _for_the_other(arrays: Mapping[str, Any], other: Graph) -> dict[str, Any]:
 
 
 def _kind(array: Any) -> str:
-    """f, i, b: other numbers of bits are no other kind."""
+    """The kind of an array's elements, regardless of width and sign: f, i or b."""
     kind: str = array.dtype.kind
     return "i" if kind == "u" else kind
 
@@ -369,7 +376,7 @@ def _compared(
 ) -> Comparison:
     x, y = a.astype(numpy.float64).ravel(), b.astype(numpy.float64).ravel()
     bad = (int((~numpy.isfinite(x)).sum()), int((~numpy.isfinite(y)).sum()))
-    # The same infinities, as in a mask, are no difference.
+    # Equal infinities, as in a mask, do not count as a difference.
     both = numpy.isfinite(x) & numpy.isfinite(y)
     alike = both | (x == y) | (numpy.isnan(x) & numpy.isnan(y))
     x, y, broken = x[both], y[both], not alike.all()
@@ -396,8 +403,8 @@ def _compared(
 
 
 def _layout(a: Any, b: Any, numpy: Any) -> tuple[int, ...] | None:
-    """The axes of `b` in the order of `a`'s, where `b` is the same in another layout: optimizers change
-    those of images. None where it is not, or is as it stands."""
+    """The permutation of the axes of `b` that makes it equal to `a`; optimizers change the layout of images.
+    None if there is none, or if the layouts are equal."""
     if not 2 <= a.ndim <= 5 or sorted(a.shape) != sorted(b.shape) or a.dtype.kind != "f":
         return None
     x = a.astype(numpy.float64)
@@ -411,8 +418,8 @@ def _layout(a: Any, b: Any, numpy: Any) -> tuple[int, ...] | None:
 
 
 def _merges(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether one shape is the other with neighbouring axes in one: a product of matrices may be computed
-    of all rows of all images at once."""
+    """Whether one shape is the other with neighbouring axes merged: a matrix product may be computed for all
+    rows of all images at once."""
     borders = [set(itertools.accumulate(sizes, operator.mul)) for sizes in (shape, other)]
     return math.prod(shape) == math.prod(other) and (
         borders[0] <= borders[1] or borders[1] <= borders[0]
@@ -424,11 +431,11 @@ def _is_beyond(item: Comparison, tolerance: float) -> bool:
 
 
 def _add_own_errors(two: _Side, comparisons: list[Comparison], run: _Run, numpy: Any) -> None:
-    """How wrong each module is by itself. Errors grow and shrink on their way through a model, so the second
-    one is cut open at every value that was compared: what comes after a cut reads what the first model has there."""
+    """Measures each module's own error. Errors grow and shrink on their way through a model, so the second model
+    is cut at every compared value: whatever follows a cut reads the first model's value there."""
     given = {}
     for item in reversed(comparisons):
-        with numpy.errstate(over="ignore"):  # what float16 cannot hold is infinite there
+        with numpy.errstate(over="ignore"):  # values too large for float16 become infinite
             array = run.found[item.value].astype(run.others[item.other].dtype)
         given[item.other] = _as_other(item, array)
     alone = two.run_given(given, run.feeds)
@@ -441,10 +448,10 @@ def _add_own_errors(two: _Side, comparisons: list[Comparison], run: _Run, numpy:
 
 
 def _add_outliers(comparisons: list[Comparison]) -> None:
-    """Rounding makes noise everywhere, more where a signal is small, but it does not go along with the
-    signal: a weight that is too large by a twentieth is lost in the noise, and shifts the gain a hundred
-    times as far as rounding does. A wrong bias shifts nothing, and adds noise. So each is measured against
-    what half of the modules have."""
+    """Relates each module's own error to the median. Rounding adds noise everywhere, more where the signal is
+    small, but is not correlated with the signal: a weight that is 5 % too large is lost in the noise but shifts
+    the gain a hundred times as far as rounding does. A wrong bias adds noise but shifts nothing. So both are
+    compared with their medians over all values."""
     usual = {
         name: max(statistics.median(getattr(item, name) for item in comparisons), _EXACT)
         for name in ("added", "shifted")
@@ -454,12 +461,12 @@ def _add_outliers(comparisons: list[Comparison]) -> None:
 
 
 def _as_first(item: Comparison, array: Any) -> Any:
-    """A value of the second model in the layout of the first one."""
+    """A value of the second model in the layout of the first."""
     return array.reshape(item.shape) if item.axes is None else array.transpose(item.axes)
 
 
 def _as_other(item: Comparison, array: Any) -> Any:
-    """A value of the first model in the layout of the second one."""
+    """A value of the first model in the layout of the second."""
     if item.axes is None:
         return array.reshape(item.other_shape)
     return array.transpose(_inverse(item.axes))

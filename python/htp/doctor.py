@@ -1,4 +1,4 @@
-"""What is installed, what is missing, and what each is needed for."""
+"""Finds out what is installed, what is missing, and what it is needed for."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Finding:
     detail: str
     needed: bool  # nothing works without it
     purpose: str
-    remedy: str = ""  # what to do where it is missing
+    remedy: str = ""  # what to do if it is missing
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-#: What each package is for, and the extra of htp that brings it.
+#: What each package is needed for, and the extra of htp that installs it.
 PACKAGES = {
     "torch": ("export, trace", "torch"),
     "onnxscript": ("export with the dynamo exporter", "torch"),
@@ -35,7 +35,7 @@ PACKAGES = {
     "onnxruntime": ("profile, diff; validate: the numeric check", "onnx"),
     "numpy": ("profile, diff, compile", "onnx"),
     "iree-base-compiler": ("compile", "iree"),
-    "iree-base-runtime": ("running what compile made", "iree"),
+    "iree-base-runtime": ("running compiled models", "iree"),
     "pyarrow": ("batch: a Parquet table", "ray"),
     "ray": ("batch on many machines", "ray"),
     "networkx": ("TaggedModel.to_networkx()", "graph"),
@@ -61,7 +61,7 @@ def diagnose() -> list[Finding]:
 
 
 def _paths() -> list[Finding]:
-    """Which way things are done with the PyTorch that is here."""
+    """How things are done with the installed PyTorch."""
     try:
         torchfeatures.check_version()
         return [Finding(path.what, True, path.how, False, "") for path in torchfeatures.paths()]
@@ -74,7 +74,7 @@ def _paths() -> list[Finding]:
 
 
 def _tracer() -> Finding:
-    """htp-trace, or PyTorch in its place."""
+    """htp-trace, or PyTorch as its substitute."""
     finding = _program(
         "htp-trace", "tagging with a .pt or .pt2 archive", False, "pip install 'htp[torch]'"
     )
@@ -85,7 +85,7 @@ def _tracer() -> Finding:
 
 
 def _program(name: str, purpose: str, needed: bool, remedy: str) -> Finding:
-    """Found, and able to start: a library may be missing, or the wrong LibTorch be found."""
+    """Whether a program exists and starts: a library may be missing, or the wrong LibTorch may be found."""
     try:
         path = native.find(name)
         result = subprocess.run(

@@ -1,7 +1,7 @@
-"""The server of `htp view --edit`: shows the page of a model, and writes corrections into the file.
+"""The server of `htp view --edit`: shows the page of a model and writes corrections into the file.
 
-It listens on loopback alone. Whoever asks needs the token that only the printed address has, and a request must
-name this server as its host and, where it writes, as its origin: no other page of the browser can use it.
+It listens only on loopback. Requests need the token from the printed address, and must name this server as their
+host and, if they write, as their origin, so that no other page in the browser can use it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .onnxfile import check_tagged, is_mlir
 from .scratch import Scratch
 from .viewing import document, page
 
-#: More than any list of corrections needs.
+#: The largest accepted request, more than any list of corrections needs.
 _LARGEST = 64 << 20
 
 
@@ -41,13 +41,13 @@ class EditServer:
     ) -> None:
         self.path = tagging.existing(model)
         if self.path.suffix == ".json" or is_mlir(self.path):
-            raise BadInput(f"{self.path} is no ONNX file: corrections are written into one")
+            raise BadInput(f"{self.path} is not an ONNX file, into which corrections are written")
         check_tagged(self.path)
         check_writable(self.path)
         self.overlays = {"profile": profile, "diff": diff}
         self.token = secrets.token_urlsafe(24)
         self.lock = threading.Lock()
-        self.shown = self._page()  # what is wrong with the files is said before anything is served
+        self.shown = self._page()  # reports errors in the files before anything is served
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.server.daemon_threads = True
         port = self.server.server_address[1]
@@ -60,7 +60,7 @@ class EditServer:
         return page(document(model, **self.overlays, edit=edit)).encode()
 
     def run(self) -> None:
-        """Until `stop`, or an interrupt."""
+        """Serves until `stop` or an interrupt."""
         try:
             self.server.serve_forever(poll_interval=0.2)
         finally:
@@ -73,7 +73,7 @@ class EditServer:
         return hmac.compare_digest((text or "").encode(), self.token.encode())
 
     def correct(self, overrides: Mapping[str, Any]) -> str:
-        """Writes corrections into the file; returns what to say about it."""
+        """Writes corrections into the file; returns a message for the user."""
         with self.lock, Scratch("htp-scratch-") as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore", HTPWarning)  # they are in the answer
             file = folder / "overrides.json"
@@ -117,7 +117,7 @@ def _handler(edit: EditServer) -> type[BaseHTTPRequestHandler]:
             self.answer_json(lambda: edit.correct(_overrides(body)))
 
         def is_for_us(self) -> bool:
-            """A name that another page made lead here is not ours."""
+            """Whether the request names this server, against DNS rebinding by another page."""
             if self.headers.get("Host") in edit.hosts:
                 return True
             self.refuse(HTTPStatus.FORBIDDEN, "this server has another name")
@@ -158,7 +158,7 @@ def _handler(edit: EditServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Requests are no news."""
+            """Requests are not logged."""
 
     return Handler
 
@@ -167,8 +167,8 @@ def _overrides(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
     except ValueError as error:
-        raise BadInput(f"these are no corrections: {error}") from error
+        raise BadInput(f"invalid corrections: {error}") from error
     nodes = found.get("nodes") if isinstance(found, dict) else None
     if not isinstance(nodes, dict) or not all(isinstance(path, str) for path in nodes.values()):
-        raise BadInput("these are no corrections: expected a name of a module for each node")
+        raise BadInput("invalid corrections: expected the name of a module for each node")
     return {"format": "htp-overrides", "version": 1, "nodes": nodes}

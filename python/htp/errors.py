@@ -1,18 +1,18 @@
-"""What can go wrong, as one clear message each."""
+"""Errors and warnings, each with one clear message."""
 
 from __future__ import annotations
 
 
 class HTPError(Exception):
-    """Anything that HTP reports to its user. The message is complete: no traceback is needed."""
+    """Any error that HTP reports to its user. The message is complete: no traceback is needed."""
 
 
 class HTPWarning(UserWarning):
-    """Something that was left out, guessed or kept fixed: the result is not all that one may think."""
+    """Something was left out, guessed or frozen, so the result may not be what the user expects."""
 
 
 class MissingProgram(HTPError):
-    """One of the native programs is not installed, or does not start."""
+    """A native program is not installed or does not start."""
 
 
 class MissingPackage(HTPError):
@@ -39,7 +39,7 @@ class ExportFailed(HTPError):
 
 
 class TraceFailed(HTPError):
-    """The model does not trace."""
+    """The model could not be traced."""
 
 
 class NotTagged(HTPError):
@@ -47,4 +47,4 @@ class NotTagged(HTPError):
 
 
 class BadInput(HTPError):
-    """An argument, a file or an input specification is not what it should be."""
+    """An argument, a file or an input specification is invalid."""

@@ -1,4 +1,4 @@
-"""Asks the native program why a node has its tag."""
+"""Explains why a node has its tag, with the native program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tagging import tag_option
 if TYPE_CHECKING:
     from .recording import Trace
 
-# `model.onnx: remark: at "Add#3": text`, where the node has no name of its own.
+# `model.onnx: remark: at "Add#3": text`, if the node has no name of its own.
 _REMARK = re.compile(r'^.*?: remark: (?:at "(?:[^"\\]|\\.)*": )?(.*)$')
 
 
@@ -26,11 +26,11 @@ def explain(
     trace: StrPath | Trace | Mapping[str, Any] | None = None,
     reference: Any = None,
 ) -> str:
-    """Why a node belongs to its module, as a page of text. Takes what `htp.tag` takes.
+    """Explains in a page of text why a node belongs to its module. Takes what `htp.tag` takes.
 
-    `node` is its name, or that of a value that it makes. Of a tagged model the text says what the tag
-    rests on, and what lies around the node. With the `trace` or the `reference` that a model is tagged
-    with it also says which steps could have made the node, what speaks for each, and why the others lost.
+    `node` is its name, or the name of a value that it makes. For a tagged model, the text describes the evidence
+    for the tag and the neighbours of the node. With a `trace` or `reference` to tag the model with, it also lists
+    the steps that could have produced the node, with the evidence for each and why the others lost.
     """
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(held(model)).path
@@ -48,12 +48,12 @@ def explain(
             native.program_for(source), [str(source), passes, "--emit=mlirbc", "-o", "/dev/null"]
         )
         program.wait()
-    # The pass that sums up comes last, and is what a reader wants first.
+    # The summary is printed last, but is what a reader wants first.
     return "\n".join(reversed(list(_remarks(program.warnings))))
 
 
 def _remarks(messages: str) -> Iterator[str]:
-    """The texts of remarks: a line and the indented ones after it."""
+    """The texts of remarks: a line and the indented lines that follow it."""
     text: list[str] = []
     for line in messages.splitlines():
         if text and line.startswith("    "):

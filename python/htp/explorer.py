@@ -1,7 +1,7 @@
-"""Figures of nodes for Model Explorer (ai-edge-model-explorer): its per-node data format, a file for each figure.
+"""Writes figures of nodes for Model Explorer (ai-edge-model-explorer) in its per-node data format, a file per figure.
 
-It finds nodes by their names in the ONNX file, and adds up the values of a layer's nodes by itself: so a module's
-own time is spread evenly over the module's nodes, and the sum that it shows is the module's time.
+Model Explorer finds nodes by their names in the ONNX file and adds up the values of a layer's nodes. So a module's own
+time is spread evenly over its nodes, and the sum that is shown is the module's time.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def write_node_data(
     profile: tagging.StrPath | None = None,
     diff: tagging.StrPath | None = None,
 ) -> tuple[list[Path], list[Path], int]:
-    """Writes PREFIX.confidence.json, PREFIX.multiply_adds.json, and time and error where they are given.
+    """Writes PREFIX.confidence.json, PREFIX.multiply_adds.json, and time and error if they are given.
 
-    Returns the files, those of them that were there before, and how many nodes have no name in the file,
-    by which Model Explorer could find them.
+    Returns the files, those among them that were replaced, and the number of nodes without a name in the file, which
+    Model Explorer cannot find.
     """
     if model.path.suffix == ".json" or is_mlir(model.path):
         raise BadInput(
-            f"{model.path} is no ONNX file: Model Explorer finds nodes by their names in one"
+            f"{model.path} is not an ONNX file: Model Explorer finds nodes by their names in that"
         )
     names = names_in_file(model, model.path)
     nodes = [node for node in model.nodes.values() if not node.is_constant]
@@ -76,7 +76,7 @@ def _figures(
                 return None
             return float(times[places[node.scope]]) / own[node.scope]
 
-        found["time"] = ("time in µs, a module's own spread over its nodes", time_of)
+        found["time"] = ("time in µs, a module's own time spread over its nodes", time_of)
     if diff:
         errors = read_diff(diff, places, model)["relative"]
         found["error"] = (

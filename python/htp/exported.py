@@ -1,6 +1,6 @@
-"""trace.json from the program that torch.export captured for the torch.export-based exporter.
+"""Makes a trace.json from the program that torch.export captured for the torch.export-based exporter.
 
-The same as htp-trace reads from a `.pt2` archive, without writing one.
+The result equals what htp-trace reads from a `.pt2` archive, but no archive has to be written.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Reader:
         self.aliases = {
             alias: entry["path"] for entry in self.modules for alias in entry.get("aliases", ())
         }
-        self.calls: dict[str, int] = {}  # number of the call, by all that were running
+        self.calls: dict[str, int] = {}  # number of the call, by the stack of running instances
         self.things: dict[torch.fx.Node, Thing] = {}
         self.ops: list[dict[str, Any]] = []
         self.values = 0
@@ -61,8 +61,8 @@ class Reader:
         return document("export", self.modules, inputs, outputs, self.ops)
 
     def parameter(self, spec: Any, program: torch.export.ExportedProgram) -> str:
-        """The path of what an argument stands for. A tensor that the code holds belongs to the module
-        that its name begins with."""
+        """The path of the parameter that an argument stands for. A constant tensor belongs to the module whose
+        path is a prefix of its name."""
         path = str(spec.target)
         if spec.kind is InputKind.CONSTANT_TENSOR and path in program.constants:
             owner = path
@@ -79,7 +79,7 @@ class Reader:
     # Operations.
 
     def walk(self, graph: torch.fx.GraphModule) -> list[Thing]:
-        """Writes the operations of a graph down; what it gives back."""
+        """Records the operations of a graph. Returns its results."""
         for node in graph.graph.nodes:
             if node.op == "output":
                 return [self.argument(argument) for argument in node.args[0]]
@@ -119,7 +119,7 @@ class Reader:
     def block(
         self, body: torch.fx.GraphModule, inputs: list[Thing], *, captures: bool
     ) -> dict[str, Any]:
-        """A subgraph. One that captures reads its operands directly; otherwise (a loop's body) its
+        """Records a subgraph. With `captures`, it reads its operands directly; otherwise (a loop's body) its
         inputs are values of its own."""
         places = [node for node in body.graph.nodes if node.op == "placeholder"]
         operands = [thing for thing in _flat(inputs) if "constant" not in thing]
@@ -133,13 +133,13 @@ class Reader:
         return {"inputs": made, "outputs": self.walk(body)}
 
     def running(self, node: torch.fx.Node) -> tuple[str, int]:
-        """The innermost module that was running, and which of its calls."""
+        """The innermost module that was running, and the number of its call."""
         path, call, key = "", 0, ""
         for instance, (where, cls) in (node.meta.get("nn_module_stack") or {}).items():
             if instance == cls:  # an op that PyTorch adds itself
                 continue
-            # An instance that was called again says so in its own name only, but then so does
-            # everything that it calls.
+            # Only the instance that was called again has a different name, so the key includes all names
+            # of the stack.
             key += f"{instance};"
             path = self.known(".".join(part.partition("@")[0] for part in where.split(".")))
             entry = self.entry[path]
@@ -150,7 +150,7 @@ class Reader:
         return path, call
 
     def known(self, path: str) -> str:
-        """The path of the tree for one that may lead through another name of a module."""
+        """The path in the tree for a path that may use an alias of a module."""
         tail = ""
         head = path
         while head not in self.entry:
@@ -163,7 +163,7 @@ class Reader:
     # Values.
 
     def make(self, node: torch.fx.Node | None, name: str, value: Any) -> Thing:
-        """A new value; `value` stands for it while it is traced."""
+        """Makes a new value; `value` is its stand-in from tracing, with shape and type."""
         made: Thing = {"value": self.values, "name": name}
         self.values += 1
         if node is not None:
@@ -174,7 +174,7 @@ class Reader:
         return made
 
     def results(self, node: torch.fx.Node) -> Iterator[Thing]:
-        """What a node makes: one value, or those that other nodes take out of it."""
+        """The results of a node: one value, or those that other nodes extract from it."""
         value = node.meta.get("val")
         if not isinstance(value, (list, tuple)):
             if value is not None:
@@ -195,14 +195,14 @@ class Reader:
         yield from made
 
     def bind(self, node: torch.fx.Node, results: list[Thing]) -> None:
-        """What a wrapper gives back is what its subgraph gives back."""
+        """Makes the results of a subgraph those of the wrapper that calls it."""
         self.things[node] = {"list": results}
         for user in node.users:
             if user.target is operator.getitem:
                 self.things[user] = results[int(user.args[1])]  # type: ignore[arg-type]
 
     def argument(self, value: Any) -> Thing:
-        """As in trace.json; types, layouts and memory formats are numbers, as in an archive."""
+        """An argument as in trace.json; types, layouts and memory formats are numbers, as in an archive."""
         if isinstance(value, torch.fx.Node):
             return self.things.get(value, {"constant": None})
         if isinstance(value, (list, tuple)):
@@ -228,7 +228,7 @@ def _is_body(argument: Any) -> bool:
 
 
 def _keywords(node: torch.fx.Node) -> list[str]:
-    """In the order of the operator's schema."""
+    """The names of a node's keyword arguments, in the order of the operator's schema."""
     schema = getattr(node.target, "_schema", None)
     if schema is None:
         return list(node.kwargs)

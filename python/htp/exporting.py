@@ -46,11 +46,11 @@ _TORCHSCRIPT_ONLY = {
     "custom_opsets",
     "autograd_inlining",
 }
-#: Options of torch.onnx.export that HTP has no place for, and what to do instead.
+#: Options of torch.onnx.export that HTP does not support, and why or what to do instead.
 _UNSUPPORTED = {
     "export_modules_as_functions": "it is called modules_as_functions here",
-    "training": "a model is exported in evaluation mode",
-    "fallback": "exporter='auto' tries the one, then the other exporter",
+    "training": "models are always exported in evaluation mode",
+    "fallback": "exporter='auto' tries one exporter, then the other",
 }
 
 
@@ -107,24 +107,24 @@ def export(
 ) -> TaggedModel:
     """Exports a model with one of PyTorch's exporters, tags every node, and writes all outputs.
 
-    Takes what torch.onnx.export takes, in its order and with its names: `f` (or `output`, by default
-    model.onnx) is the file to write. Beside NAME.onnx come NAME.ops.json (what is known of every
-    node), NAME.dag.json (the DAG of every module), NAME.trace.json (the trace, to tag other forms
-    of the model), NAME.inputs.npz (the example call's tensors, up to 16 MB, with which `htp.profile` and
-    `htp.diff` run it; not without `inputs`), and with `graphml` NAME.graphml. With `outline`, or `modules_as_functions=True`,
-    the model has one function for every module; `modules_as_functions={Layer}` makes functions of
-    modules of these classes alone. Equal ones share a function, weights are its inputs, constants
-    live inside. Weights of more than 1 GiB, or all with `external_data=True`, go to NAME.onnx.data.
+    Takes the arguments of torch.onnx.export, in the same order and with the same names: `f` (or `output`,
+    by default model.onnx) is the file to write. Beside NAME.onnx, it writes NAME.ops.json (what is known
+    about every node), NAME.dag.json (the DAG of every module), NAME.trace.json (the trace, for tagging
+    other forms of the model), NAME.inputs.npz (the tensors of the example call, up to 16 MB, which
+    `htp.profile` and `htp.diff` use; not with `inputs=False`), and with `graphml` NAME.graphml. With
+    `outline` or `modules_as_functions=True`, the model has one function for every module;
+    `modules_as_functions={Layer}` makes functions only of modules of these classes. Equal modules share a
+    function; weights are its inputs, constants are inside it. Weights of more than 1 GiB in total, or any
+    weights with `external_data=True`, go to NAME.onnx.data.
 
-    `exporter` "auto" takes the torch.export-based one ("dynamo") and, where that fails, the
-    TorchScript-based one; the result's `exporter` says which. `dynamic_shapes` is as for
-    torch.export, or "auto" for the batch of every input, the length of what has the form
-    (batch, length), and that of a cache. Caches are inputs and outputs: `past_key_values.0.key`,
-    `present.0.key`.
+    With `exporter="auto"`, the torch.export-based exporter ("dynamo") is used or, if that fails, the
+    TorchScript-based one; the result's `exporter` says which. `dynamic_shapes` is as for torch.export, or
+    "auto" for the batch size of every input, the length of inputs of shape (batch, length), and the length
+    of a cache. Caches are inputs and outputs: `past_key_values.0.key`, `present.0.key`.
 
-    The model is in evaluation mode while it is exported, and afterwards as it was, also when the
-    export fails; then no output is left behind, either. What could not become a part of the ONNX
-    model is a warning (HTPWarning, and in `warnings` of the result).
+    The model is in evaluation mode during the export, and is restored afterwards, even if the export fails;
+    in that case, no output is left behind. Anything that could not become part of the ONNX model is
+    reported as a warning (HTPWarning, also in `warnings` of the result).
     """
     capture = load_capture()
     model = _check_model(capture.unwrapped(model))
@@ -157,7 +157,7 @@ def export(
             ) as outputs,
         ):
             for side in sides.paths(target).values():
-                Outputs(side)  # to fail before the work starts
+                Outputs(side)  # fails before the work starts if it cannot be written
             tagger.start()  # it loads while the exporter works
             with capture.untouched(model, (args, kwargs), notices.warn):
                 capture.unwrap_parts(model)
@@ -197,7 +197,7 @@ _TRACE = "captured.json"
 
 
 def load_capture(purpose: str = "htp.export") -> Any:
-    """What needs torch, only when it is needed."""
+    """Imports what needs torch, or says that torch is missing."""
     torchfeatures.check_version()
     try:
         from . import capture
@@ -216,13 +216,13 @@ def _check_model(model: Any) -> torch.nn.Module:
     kind = type(model).__name__
     if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptFunction)):
         raise BadInput(
-            f"a {kind} does not say what its modules are: pass the nn.Module that it was made from"
+            f"a {kind} does not record its modules: pass the nn.Module that it was made from"
         )
     raise BadInput(f"expected an nn.Module, found a {kind}")
 
 
 def _check_options(options: Mapping[str, Any], exporter: str) -> Mapping[str, Any]:
-    """Options for torch.onnx.export itself: known to it, and to the exporter that is to be used."""
+    """Checks that options for torch.onnx.export exist and are supported by the chosen exporter."""
     import torch
 
     known = set(inspect.signature(torch.onnx.export).parameters) | {"fallback"}
@@ -232,14 +232,14 @@ def _check_options(options: Mapping[str, Any], exporter: str) -> Mapping[str, An
         if name not in known:
             raise BadInput(f"neither htp.export nor torch.onnx.export has an option {name!r}")
         if name in _DYNAMO_ONLY and exporter == "torchscript":
-            raise BadInput(f"{name!r} is an option of the dynamo exporter alone")
+            raise BadInput(f"{name!r} is an option of the dynamo exporter only")
         if name in _TORCHSCRIPT_ONLY and exporter != "torchscript":
             raise BadInput(f"{name!r} needs exporter='torchscript', the only one that has it")
     return {name: value for name, value in options.items() if name != "verbose"}
 
 
 def _outlining(outline: bool, classes: bool | Collection[type | str]) -> list[str]:
-    """The option that makes functions of modules: of all, or of those of some classes."""
+    """The option that turns modules into functions: all of them, or those of some classes."""
     if isinstance(classes, bool):
         return ["--htp-outline"] if outline or classes else []
     names = [c if isinstance(c, str) else f"{c.__module__}.{c.__qualname__}" for c in classes]
@@ -262,8 +262,8 @@ def _target(f: Any, output: Any) -> Path:
 def arguments_of(
     model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The example call as torch.onnx.export reads it: one value alone is the only argument, and a dict
-    at the end holds keyword arguments, where forward takes them."""
+    """Interprets the example call as torch.onnx.export does: a single value is the only argument, and a dict at
+    the end holds keyword arguments if forward accepts them."""
     if isinstance(args, Mapping):
         args = (args,)
     elif not isinstance(args, (tuple, list)):
@@ -286,8 +286,7 @@ def _fits(model: torch.nn.Module, args: tuple[Any, ...]) -> bool:
 
 
 def _export(call: Call, folder: Path, name: str, settings: Settings) -> Path:
-    """Exports and traces into `folder`; gives back the untagged model, in a folder of its own with its
-    data."""
+    """Exports and traces into `folder`. Returns the untagged model, in a folder of its own with its data."""
     import torch
 
     raw = folder / "exported" / name
@@ -305,7 +304,7 @@ def _export(call: Call, folder: Path, name: str, settings: Settings) -> Path:
         try:
             return _with_torchscript(call, folder, raw, settings)
         except HTPError as second:
-            settings.notices.texts.clear()  # they are about exports that are none
+            settings.notices.texts.clear()  # they describe an export that failed
             raise ExportFailed(f"both exporters failed.\n{first}\n{second}") from second
 
 
@@ -330,16 +329,16 @@ def _with_dynamo(call: Call, folder: Path, raw: Path, settings: Settings) -> Pat
     )
     if settings.opset and (found := opset_of(raw)) != settings.opset:
         raise ExportFailed(
-            f"the dynamo exporter wrote opset {found}, and opset {settings.opset} was asked for: "
+            f"the dynamo exporter wrote opset {found} instead of opset {settings.opset}: "
             "it could not convert the model"
         )
     return raw
 
 
 def _with_script(call: Call, folder: Path, raw: Path, settings: Settings) -> Path:
-    """A model that is TorchScript already; its trace is read from an archive of it."""
+    """Exports a model that is already TorchScript; its trace is read from an archive of it."""
     if settings.exporter == "dynamo":
-        raise ExportFailed("the dynamo exporter takes no scripted model: torchscript does")
+        raise ExportFailed("the dynamo exporter does not take scripted models: use torchscript")
 
     def export_script(call: Call, path: Path, *, captured: Any, **rest: Any) -> None:
         load_capture().export_script(call, path, **rest)
@@ -376,7 +375,7 @@ def _with(
             except Exception as error:
                 settings.notices.warn(
                     f"the trace of the model could not be read ({summary(error)}): "
-                    "the tags rest on what the exporter wrote into the file"
+                    "the tags are based only on what the exporter wrote into the file"
                 )
                 return
             trace["producer"] |= settings.producer
@@ -403,8 +402,8 @@ def _with(
 
 
 def _gather_data(raw: Path, external_data: bool | None) -> Path:
-    """The TorchScript exporter writes weights beyond 2 GiB into a file each, named after parameters.
-    They become one that is named after the model."""
+    """Gathers external data in one file named after the model. The TorchScript exporter writes weights beyond
+    2 GiB into a separate file per parameter."""
     files = [file for file in raw.parent.iterdir() if file != raw]
     if not files and not external_data:
         return raw
@@ -430,7 +429,7 @@ def summary(error: BaseException) -> str:
     causes = [error]
     while (cause := _cause(causes[-1])) and cause not in causes:
         if isinstance(cause, HTPError) and not causes[-1].__cause__:
-            break  # That of the exporter before, whose failure was being handled.
+            break  # the error of the first exporter, which was being handled
         causes.append(cause)
     outer = _first_line(error)
     if len(causes) == 1 or isinstance(error, HTPError):
@@ -441,7 +440,7 @@ def summary(error: BaseException) -> str:
 
 
 def _cause(error: BaseException) -> BaseException | None:
-    """What an error was raised from, or while; `raise … from None` says that it was from nothing."""
+    """The cause or context of an error; None after `raise … from None`."""
     return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 

@@ -1,7 +1,7 @@
-"""What modules cost: parameters, bytes, activations, multiply-adds, and how sure their tags are.
+"""The costs of modules: parameters, bytes, activations, multiply-adds, and the confidence of their tags.
 
 The native programs add them up (`--module-figures`, `--op-figures`). `htp analyze`, the report, `Module.costs` and the
-page of `htp view` all show the same.
+page of `htp view` all show the same numbers.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from .model import TaggedModel
 from .records import Node
 from .sizes import start_figures
 
-#: Tags below this are worth a look.
+#: Tags with a lower confidence are worth a look.
 UNSURE = 0.9
 
 
 @dataclass
 class NodeCosts:
-    """What is known of one operation; None is not known."""
+    """What is known about one operation; None means unknown."""
 
     multiply_adds: int | None = None
     activation_bytes: int | None = None  # of the values that it makes
-    types: list[str] = field(default_factory=list)  # of these, such as f32[1,16,128]
+    types: list[str] = field(default_factory=list)  # of these values, such as f32[1,16,128]
 
 
 @dataclass
 class ModuleCosts:
-    """A module alone, and (total) with all modules below it. What several of them share counts once.
+    """The costs of a module's own code, and (total) including all modules below it. Anything shared counts once.
 
-    Sums are over what is known; `unknown` says how many nodes below are not in them.
+    Sums include only known values; `unknown` says how many nodes are missing from each.
     """
 
-    parameters: int = 0  # elements of its own, as PyTorch has them, without buffers
+    parameters: int = 0  # its own elements, as in PyTorch, without buffers
     total_parameters: int = 0
     weight_bytes: dict[str, int] = field(default_factory=dict)  # by type, as the file stores them
     total_weight_bytes: dict[str, int] = field(default_factory=dict)
@@ -48,17 +48,17 @@ class ModuleCosts:
     unknown: dict[str, int] = field(default_factory=dict)
     confidence: float | None = None  # mean over its nodes and those below
     lowest_confidence: float | None = None
-    unsure: int = 0  # of these nodes, below 0.9
+    unsure: int = 0  # number of these nodes with a confidence below 0.9
     evidence: dict[str, int] = field(default_factory=dict)  # nodes by kind
 
 
 @dataclass
 class Figures:
-    """The costs of all modules, by path, and of all nodes that are no constants, by name."""
+    """The costs of all modules, by path, and of all nodes except constants, by name."""
 
     modules: dict[str, ModuleCosts]
     nodes: dict[str, NodeCosts]
-    notes: list[str] = field(default_factory=list)  # what is not in them, and why
+    notes: list[str] = field(default_factory=list)  # what they do not include, and why
     dims: dict[str, int] = field(default_factory=dict)
 
 
@@ -67,9 +67,12 @@ def figures_of(
     dims: Mapping[str, int] | None = None,
     running: native.Running | None = None,
 ) -> Figures:
-    """Sizes are inferred from the file; `dims` gives those of open dimensions of its inputs. `running` is what
-    start_figures gave, for who has other work meanwhile. Of a model that was read with its figures, there are those
-    of modules and none of nodes; of metadata without its model, what follows from them alone."""
+    """The figures of a model. Sizes are inferred from the file; `dims` gives those of its inputs' symbolic dimensions.
+
+    `running` is the result of start_figures, for callers that do other work in the meantime. A model that was read with
+    its figures has only those of modules, not of nodes; metadata without its model has only what the metadata
+    determines.
+    """
     given = dict(dims or {})
     if model.has_figures:
         entries = model.metadata["hierarchy"]["modules"]
@@ -84,12 +87,12 @@ def figures_of(
 
 
 def _without_sizes(model: TaggedModel) -> Figures:
-    """Parameters, and how sure the tags are."""
+    """The figures that metadata alone determines: parameters, and the confidence of tags."""
     nodes = [node for node in model.nodes.values() if not node.is_constant]
     result = Figures({path: ModuleCosts() for path in model.modules}, {})
     result.nodes = {node.name: NodeCosts() for node in nodes}
     result.notes.append(
-        f"{model.path.name} holds no sizes: read the model itself for bytes and multiply-adds"
+        f"{model.path.name} contains no sizes: read the model itself for bytes and multiply-adds"
     )
     parents = {child: module.path for module in model.modules.values() for child in module.children}
 
@@ -138,7 +141,7 @@ def as_json(costs: NodeCosts | ModuleCosts) -> dict[str, Any]:
 
 
 def unsure(model: TaggedModel, below: float = UNSURE) -> list[Node]:
-    """Nodes whose tags are unsure or contested, the least sure first."""
+    """Nodes whose tags are uncertain or contested, the least certain first."""
     found = [
         node
         for node in (model.unsure_nodes if model.has_figures else model.nodes).values()
@@ -148,7 +151,7 @@ def unsure(model: TaggedModel, below: float = UNSURE) -> list[Node]:
 
 
 def is_contested(node: Node) -> bool:
-    """Whether evidence spoke for other modules, too; that others read what it makes is none."""
+    """Whether there is also evidence for other modules; merely being read by them is no evidence."""
     return any(context.evidence != "consumer" for context in node.contexts)
 
 
@@ -174,7 +177,7 @@ def short(number: int) -> str:
 
 
 def short_costs(costs: ModuleCosts) -> tuple[str, str, str]:
-    """Parameters, bytes and multiply-adds with all modules below; ≥ where some are not known."""
+    """Parameters, bytes and multiply-adds including all modules below; with ≥ if some are unknown."""
     return (
         short(costs.total_parameters),
         _at_least(whole(costs.total_weight_bytes), "weight_bytes", costs),

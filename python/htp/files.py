@@ -1,4 +1,4 @@
-"""Output files: all of them or none, and known to be writable before any work starts."""
+"""Output files: written all or not at all, and checked to be writable before any work starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .scratch import Scratch
 
 
 def check_writable(path: Path) -> None:
-    """Raises where `path` could not be written in the end."""
+    """Raises if `path` cannot be written."""
     folder = path.parent
     if path.is_dir():
         raise BadInput(f"cannot write {path}: it is a folder")
@@ -26,7 +26,7 @@ def check_writable(path: Path) -> None:
 
 
 def name_for_data(model: Path) -> str:
-    """A file name for a model whose data file (NAME.data) replaces none that another model needs."""
+    """A name for a model such that its data file (NAME.data) replaces none that another model needs."""
     name, count = model.name, 1
     while not _is_free(model.with_name(f"{name}.data"), model):
         count += 1
@@ -35,8 +35,8 @@ def name_for_data(model: Path) -> str:
 
 
 def _is_free(data: Path, model: Path) -> bool:
-    """Whether a data file may be written: it does not exist, or only the model that is replaced, too,
-    speaks of it."""
+    """Whether a data file may be written: it does not exist, or only the model that is replaced with it
+    refers to it."""
     if not data.exists():
         return True
     users = [f for f in data.parent.glob("*.onnx") if f.is_file() and _mentions(f, data.name)]
@@ -51,7 +51,7 @@ def _mentions(model: Path, name: str) -> bool:
 
 
 class Outputs:
-    """Files that appear together when the block ends well, and not at all when it does not.
+    """Files that appear together if the block succeeds, and not at all if it fails.
 
     with Outputs(a, b) as outputs:
         write(outputs[a]); write(outputs[b])
@@ -88,8 +88,8 @@ class Outputs:
             self.targets.append(target)
 
     def add_data(self, *other: Path) -> None:
-        """What else was written beside the first file moves along: a model's external data. `other` files
-        stay behind, and data that is there already with the same contents."""
+        """Also moves everything else that was written beside the first file, such as a model's external data,
+        except `other` files and data that already exists with the same contents."""
         assert self._scratch is not None, "used outside its with block"
         known = {target.name for target in self.targets} | {path.name for path in other}
         for made in self._scratch.files():
@@ -100,7 +100,7 @@ class Outputs:
                 self.add(target)
             elif not made.samefile(target) and not filecmp.cmp(made, target, shallow=False):
                 raise BadInput(
-                    f"cannot write {target}, the model's data: there is another file of that name"
+                    f"cannot write {target}, the model's data: a different file of that name exists"
                 )
 
     def __exit__(
@@ -127,7 +127,9 @@ class Outputs:
     def _move(made: Path, target: Path) -> None:
         try:
             os.replace(made, target)
-        except OSError:  # another file system: copy beside it first, so that no half file is seen
+        except (
+            OSError
+        ):  # another file system: copy beside it first, so that no partial file is visible
             part = target.with_name(f".{target.name}.part")
             try:
                 shutil.copyfile(made, part)

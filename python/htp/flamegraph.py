@@ -1,4 +1,4 @@
-"""A profile by module in the formats of other people's viewers."""
+"""Writes a profile by module in the formats of other viewers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .profiling import KernelTime, Profile
 
 
 def _labels(profile: Profile, kernel: KernelTime) -> list[str]:
-    """The frames of a kernel, outermost first: its modules."""
+    """The frames of a kernel: its modules, outermost first."""
     if kernel.module is None:
         return ["(no module)"]
     labels = []
@@ -21,8 +21,8 @@ def _labels(profile: Profile, kernel: KernelTime) -> list[str]:
 
 
 def speedscope(profile: Profile) -> dict[str, Any]:
-    """For https://speedscope.app: one run, on average. In time order it is the run; left heavy, the
-    same modules are put together."""
+    """For https://speedscope.app: one run, on average. Its "time order" view shows the run, "left heavy" merges
+    equal modules."""
     frames: dict[str, int] = {}
     samples, weights = [], []
     for kernel in profile.kernels:
@@ -50,8 +50,8 @@ def speedscope(profile: Profile) -> dict[str, Any]:
 
 
 def perfetto(profile: Profile) -> dict[str, Any]:
-    """Chrome's trace format, for https://ui.perfetto.dev: one run, on average, its kernels one after
-    the other below the modules that they came from."""
+    """Chrome's trace format, for https://ui.perfetto.dev: one run, on average, with its kernels in sequence
+    below the modules that they came from."""
     thread = {"pid": 1, "tid": 1}
     events: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", **thread, "args": {"name": profile.file}},
@@ -92,7 +92,7 @@ def perfetto(profile: Profile) -> dict[str, Any]:
 
 
 def table(profile: Profile) -> str:
-    """CSV: a line for every module that ran."""
+    """CSV with a line for every module that ran."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(

@@ -1,8 +1,9 @@
-"""What people hold a model as: a path, bytes, an onnx.ModelProto, an onnx_ir.Model, a torch.onnx.ONNXProgram.
+"""The forms in which callers hold a model: a path, bytes, an onnx.ModelProto, an onnx_ir.Model, a
+torch.onnx.ONNXProgram.
 
-The native programs read files. What is no file is written to one in a temporary folder, and what comes
-back is read from there as the same kind. Packages are looked at only where the caller has loaded them:
-who holds an object of one has.
+The native programs read files. A model in memory is written to a file in a temporary folder, and the result is
+read from there into the same form. Packages are never imported just to test for their types: if the caller holds
+an object of one, it is already loaded.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .scratch import Scratch
 
 StrPath = Union[str, os.PathLike[str]]
 Kind = Literal["path", "bytes", "proto", "ir", "program"]
-#: Beyond this a model keeps its weights in a file of their own: protobuf ends at 2 GiB.
+#: Larger models keep their weights in a separate file: protobuf files are limited to 2 GiB.
 _LARGE = 1536 << 20
 
 
@@ -35,7 +36,7 @@ def existing(path: StrPath) -> Path:
 
 
 def kind_of(model: Any) -> Kind:
-    """As what a model is held; an error where it is no model at all."""
+    """The form in which a model is held. Raises if it is not a model."""
     if isinstance(model, (str, os.PathLike, TaggedModel)):
         return "path"
     if isinstance(model, (bytes, bytearray, memoryview)):
@@ -46,7 +47,7 @@ def kind_of(model: Any) -> Kind:
         return "ir"
     if _is(model, "torch.onnx", "ONNXProgram"):
         return "program"
-    hint = ": htp.export makes one of it" if _is(model, "torch.nn", "Module") else ""
+    hint = ": export it with htp.export" if _is(model, "torch.nn", "Module") else ""
     raise BadInput(
         "expected an ONNX model as a path, bytes, an onnx.ModelProto, an onnx_ir.Model or a "
         f"torch.onnx.ONNXProgram, found a {type(model).__name__}{hint}"
@@ -59,7 +60,7 @@ def _is(model: Any, package: str, name: str) -> bool:
 
 
 class Held:
-    """A model as a file, which is the caller's own or lies in `folder`."""
+    """A model as a file: the caller's own, or one in `folder`."""
 
     def __init__(self, model: Any, folder: Path) -> None:
         self.model, self.kind = model, kind_of(model)
@@ -74,13 +75,13 @@ class Held:
         return self.kind == "path"
 
     def returned(self, path: Path) -> Any:
-        """What a program wrote, as the kind that was given."""
+        """Reads what a program wrote, in the form of the original."""
         return _READERS[self.kind](path, self.model)
 
 
 @contextlib.contextmanager
 def held(model: Any) -> Iterator[Held]:
-    """Inside, a model is a file."""
+    """Within the block, a model is a file."""
     if kind_of(model) == "path":
         yield Held(model, Path())
         return
@@ -89,7 +90,7 @@ def held(model: Any) -> Iterator[Held]:
 
 
 def kept(model: Any) -> tuple[Path, Scratch | None]:
-    """A model as a file for as long as what is returned with it lives."""
+    """A model as a file, which exists as long as the returned Scratch."""
     if kind_of(model) == "path":
         return Held(model, Path()).path, None
     folder = Scratch("htp-scratch-")
@@ -98,8 +99,8 @@ def kept(model: Any) -> tuple[Path, Scratch | None]:
 
 @contextlib.contextmanager
 def held_trace(trace: Any) -> Iterator[Path | None]:
-    """Inside, a trace is a file that the native programs read: a path, what `htp.trace` gave, or the
-    document itself."""
+    """Within the block, a trace is a file that the native programs can read. `trace` is a path, the result of
+    `htp.trace`, or the document itself."""
     from . import archives
 
     if trace is None:
@@ -129,15 +130,15 @@ def _write_proto(model: Any, path: Path) -> None:
     tensors = (t for t in model.graph.initializer if t.data_location == t.EXTERNAL)
     if tensor := next(tensors, None):
         raise BadInput(
-            f"the weights of this ModelProto are in other files ({tensor.name!r} is one), and it does "
-            "not say where: give the model's path, or load it with its external data"
+            f"weights of this ModelProto are external data (for example {tensor.name!r}), and it does not "
+            "know in which folder: pass the model's path, or load it with its external data"
         )
     try:
         data = model.SerializeToString()
     except Exception as error:
         raise BadInput(
-            f"this ModelProto does not serialize ({type(error).__name__}): beyond 2 GiB, save it with "
-            "external data and give its path"
+            f"this ModelProto cannot be serialized ({type(error).__name__}): if it exceeds 2 GiB, save it with "
+            "external data and pass its path"
         ) from error
     path.write_bytes(data)
 
@@ -177,7 +178,7 @@ def _read_proto(path: Path, _: Any) -> Any:
 def _read_ir(path: Path, _: Any) -> Any:
     import onnx_ir
 
-    # Weights in a file of their own would be read when they are first asked for: too late here.
+    # External weights would be loaded on first use, when the temporary folder is gone.
     return onnx_ir.external_data.load_to_model(onnx_ir.load(path))
 
 

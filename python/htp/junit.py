@@ -1,4 +1,4 @@
-"""Results of checks as JUnit XML, which CI systems show test by test."""
+"""Writes results of checks as JUnit XML, which CI systems show test by test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Case:
 
 
 def document(suites: Mapping[str, Iterable[Case]]) -> str:
-    """JUnit XML of cases by what was checked."""
+    """JUnit XML with one suite for each thing checked."""
     import xml.etree.ElementTree as ET
 
     root = ET.Element("testsuites", name="htp")
@@ -41,12 +41,12 @@ def document(suites: Mapping[str, Iterable[Case]]) -> str:
 
 
 def _text(text: str) -> str:
-    """XML has no place for control characters, and names in models hold anything."""
+    """Escapes control characters, which XML does not allow but names in models may contain."""
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02X}" for c in text)
 
 
 def write(suites: Mapping[str, Iterable[Case]], target: Path) -> list[Path]:
-    """Writes the file; what it replaced."""
+    """Writes the file. Returns the files that it replaced."""
     with Outputs(target) as outputs:
         outputs[target].write_text(document(suites), encoding="utf-8")
     return outputs.replaced

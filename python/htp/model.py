@@ -1,4 +1,4 @@
-"""A tagged model: which module each node came from, read from what htp-opt wrote."""
+"""A tagged model: which module each node came from, as read from the native programs' output."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class TaggedModel:
     def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | bytes) -> None:
         self.path = Path(path)
         self._metadata = metadata
-        self.seconds: dict[str, float] = {}  # what each step of an export took
-        self.warnings: list[str] = []  # what HTP had to say when it was made
-        self.replaced: list[Path] = []  # files that were there before
-        self.folder: Any = None  # what its file lies in, where that lives as long as this
+        self.seconds: dict[str, float] = {}  # the time of each step of an export
+        self.warnings: list[str] = []  # HTP's warnings when it was made
+        self.replaced: list[Path] = []  # files that were overwritten
+        self.folder: Any = None  # keeps the temporary folder of its file alive, if there is one
 
     def __repr__(self) -> str:
         s = self.statistics
@@ -43,13 +43,13 @@ class TaggedModel:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: figures, a treemap and the module tree."""
+        """The representation in a notebook: figures, a treemap and the module tree."""
         from .notebook import html
 
         return html(self)
 
     def __len__(self) -> int:
-        """How many modules there are. A tagged model is its modules by their paths, parents first."""
+        """The number of modules. A tagged model is a mapping from paths to modules, parents first."""
         return len(self.modules)
 
     def __iter__(self) -> Iterator[str]:
@@ -59,7 +59,7 @@ class TaggedModel:
         return isinstance(path, str) and self._known(path) in self.modules
 
     def __getitem__(self, path: str) -> Module:
-        """As `module`, but with the error that Python's mappings raise."""
+        """Like `module`, but raises the error of Python's mappings."""
         try:
             return self.module(path)
         except BadInput as error:
@@ -67,8 +67,8 @@ class TaggedModel:
 
     @cached_property
     def metadata(self) -> Mapping[str, Any]:
-        """The operation metadata. Text is read when it is first asked for: who exports a model often
-        wants the files only."""
+        """The operation metadata. It is parsed on first use, because after an export often only the files are
+        wanted."""
         given = self._metadata
         return _parsed(given, self.path) if isinstance(given, bytes) else given
 
@@ -80,12 +80,12 @@ class TaggedModel:
 
     @property
     def exporter(self) -> str | None:
-        """Which of PyTorch's exporters made the model, where that is known."""
+        """Which of PyTorch's exporters made the model, if known."""
         return self._producer.get("exporter")
 
     @property
     def fallback(self) -> str | None:
-        """Why it was not the first choice, if so."""
+        """Why that exporter was not the first choice, if it was not."""
         return self._producer.get("fallback")
 
     @property
@@ -95,24 +95,24 @@ class TaggedModel:
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
-        """Every node by its name, in the order of the file."""
+        """Every node by its name, in file order."""
         if "nodes" not in self.metadata:
             raise BadInput(f"{self.path} was read without its nodes")
         return {name: node_from(name, entry) for name, entry in self.metadata["nodes"].items()}
 
     @property
     def has_figures(self) -> bool:
-        """Whether it was read with what its modules cost, instead of its nodes."""
+        """Whether it was read with the costs of its modules instead of its nodes."""
         return "unsure" in self.metadata
 
     @cached_property
     def unsure_nodes(self) -> dict[str, Node]:
-        """Of a model with its figures: the nodes that are worth a look, in the order of the file."""
+        """For a model that was read with its figures: the nodes worth a look, in file order."""
         return {name: node_from(name, entry) for name, entry in self.metadata["unsure"].items()}
 
     @cached_property
     def op_counts(self) -> dict[str, dict[str, int]]:
-        """How many operations of each type every module's own code made, by its path; without constants."""
+        """For each path, how many operations of each type the module's own code made, except constants."""
         counts: dict[str, dict[str, int]] = {path: {} for path in self.modules}
         for node in self.nodes.values():
             if node.scope in counts and not node.is_constant:
@@ -142,13 +142,13 @@ class TaggedModel:
 
     @cached_property
     def figures(self) -> Figures:
-        """What each module and each node costs, computed when it is first asked for."""
+        """The costs of each module and each node, computed on first use."""
         from .figures import figures_of
 
         return figures_of(self)
 
     def node(self, name: str) -> Node:
-        """The node of that name, or the one that makes the value of that name."""
+        """The node with this name, or the node that makes the value with this name."""
         if name in self.nodes:
             return self.nodes[name]
         if name in self._producers:
@@ -156,8 +156,8 @@ class TaggedModel:
         raise BadInput(f"{self.path} has no node or value named {name!r}{_close(name, self.nodes)}")
 
     def module(self, path: str) -> Module:
-        """The module at a path ('encoder.layer.0'), or with a tag ('/BertModel/BertEncoder'). A module
-        that is registered under several names has a path for each."""
+        """The module with this path ('encoder.layer.0') or tag ('/BertModel/BertEncoder'). A module that is
+        registered under several names can be found by each."""
         known = self._known(path)
         if known in self.modules:
             return self.modules[known]
@@ -167,7 +167,7 @@ class TaggedModel:
         raise BadInput(f"{self.path} has no module {path!r}{_close(path, self.modules)}")
 
     def _known(self, path: str) -> str:
-        """The path of the tree for one that may lead through another name of a module."""
+        """The path in the tree for a path that may use an alias of a module."""
         head, tail = path, ""
         while head:
             if head in self._aliases:
@@ -200,7 +200,7 @@ class TaggedModel:
         return "\n".join(lines)
 
     def branches(self, *, torch_nn: bool = True) -> Iterator[tuple[str, str, Module]]:
-        """Every module of the tree with the lines that lead to it, and its path from the one above."""
+        """Every module of the tree, after the lines that lead to it and its path relative to its parent."""
         pending = [("", "", "", self.modules[""])]
         while pending:
             branch, below, name, module = pending.pop()
@@ -214,7 +214,7 @@ class TaggedModel:
                 pending.append((below + lines[0], below + lines[1], name, child))
 
     def shown_below(self, module: Module, torch_nn: bool) -> Iterator[Module]:
-        """The modules right below one; where those of torch.nn are left out, what lies below them."""
+        """The direct children of a module; if those of torch.nn are left out, their children instead."""
         pending = list(reversed(module.children))
         while pending:
             child = self.modules[pending.pop()]
@@ -224,7 +224,7 @@ class TaggedModel:
                 pending += reversed(child.children)
 
     def extract(self, path: str, output: str | os.PathLike[str] | None = None) -> Path:
-        """One module as a model of its own; writes and returns `output`."""
+        """Writes one module as a separate model to `output`, and returns its path."""
         from .tagging import data_options
 
         module = self.module(path)
@@ -245,13 +245,13 @@ class TaggedModel:
         return target
 
     def outline(self, output: str | os.PathLike[str] | None = None) -> TaggedModel:
-        """The same model with one function for every module, equal ones shared."""
+        """The same model with one function for every module; equal modules share one."""
         from .tagging import outline
 
         return outline(self.path, output)
 
     def to_networkx(self) -> networkx.DiGraph:
-        """The nodes that are no constants, with all that is known of them, and their edges."""
+        """The nodes except constants, with everything known about them, and their edges."""
         try:
             import networkx
         except ImportError:
@@ -272,8 +272,8 @@ class TaggedModel:
         return graph
 
     def to_dataframe(self, rows: Literal["modules", "nodes"] = "modules") -> pandas.DataFrame:
-        """A table with a row for every module, by path, or for every node that is no constant, by name:
-        all that is known of them, what they cost included."""
+        """A table with a row for every module, by path, or for every node except constants, by name. It contains
+        everything known about them, including their costs."""
         try:
             import pandas
         except ImportError:
@@ -285,7 +285,7 @@ class TaggedModel:
         return table.set_index("path" if rows == "modules" else "name")
 
     def edges(self) -> Iterator[tuple[str, str]]:
-        """Pairs of nodes where the second takes what the first makes; constants are left out."""
+        """Pairs of nodes in which the second reads a value that the first makes, except constants."""
         for node in self.nodes.values():
             if node.is_constant:
                 continue
@@ -295,7 +295,7 @@ class TaggedModel:
 
     @cached_property
     def tag_counts(self) -> Mapping[str, int]:
-        """How many nodes carry each tag, without constants."""
+        """How many nodes carry each tag, except constants."""
         counts = Counter[str]()
         for module in self.modules.values():
             if module.own_nodes:
@@ -315,7 +315,7 @@ class TaggedModel:
 
 
 def _parent(path: str, paths: set[str]) -> str:
-    """The nearest path above that is in the tree: modules that never ran may be missing."""
+    """The nearest ancestor that is in the tree; modules that never ran may be missing."""
     while path:
         path = path.rpartition(".")[0]
         if path in paths:
@@ -327,7 +327,7 @@ def _close(name: str, names: Mapping[str, Any]) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, names, n=3)
-    return f"; close to it: {', '.join(map(repr, close))}" if close else ""
+    return f"; similar names: {', '.join(map(repr, close))}" if close else ""
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -345,7 +345,7 @@ def _parsed(text: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from error
     if not isinstance(metadata, dict) or metadata.get("format") != "htp-op-metadata":
-        raise BadInput(f"{path} is no operation metadata of HTP")
+        raise BadInput(f"{path} is not HTP's operation metadata")
     if metadata.get("version") != 1:
         raise BadInput(f"{path} has version {metadata.get('version')!r}, expected 1")
     return metadata

@@ -28,8 +28,8 @@ def document(
 
 
 def describe_modules(model: torch.nn.Module) -> tuple[list[dict[str, Any]], dict[Any, str]]:
-    """The module tree in the form of trace.json, in which no module has run yet, and the first path of
-    each parameter and buffer, by its memory."""
+    """The module tree in the form of trace.json, in which no module has run yet, and the first path of each
+    parameter and buffer, keyed by its memory."""
     described: dict[torch.nn.Module, dict[str, Any]] = {}
     first: dict[Any, str] = {}
     pending = [("", model)]
@@ -69,8 +69,8 @@ def _described(path: str, module: torch.nn.Module, first: dict[Any, str]) -> dic
 
 
 def _class_of(module: torch.nn.Module) -> tuple[str, str]:
-    """The Python module and the name of the class that the user knows: a parametrized module has one of
-    its own, which PyTorch made, and a scripted one keeps it as a name."""
+    """The Python module and the name of the user's class. PyTorch gives a parametrized module a new class, and
+    keeps only the name for a scripted one."""
     if isinstance(module, torch.jit.ScriptModule):
         # "__torch__.models.___torch_mangle_7.Block"
         parts = str(module._c._type().qualified_name()).split(".")
@@ -93,7 +93,7 @@ def describe_tensor(name: str, kind: str, tensor: torch.Tensor) -> dict[str, Any
 
 
 def memory(tensor: torch.Tensor) -> Any:
-    """The same for tensors that are the same: tied weights, and a buffer as a constant of the graph."""
+    """A key that is equal for tensors with the same memory: tied weights, or a buffer as a constant in the graph."""
     if tensor.layout is not torch.strided or not tensor.numel():
         return id(tensor)
     return tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype

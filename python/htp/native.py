@@ -21,16 +21,16 @@ from .onnxfile import is_mlir
 
 PACKAGE = Path(__file__).resolve().parent
 _Argument = Union[str, os.PathLike[str]]
-#: What Linux gives anybody, as long as they have few. A program that writes megabytes waits for its reader less
-#: often than with 64 KiB.
+#: The largest pipe that Linux gives an unprivileged user. A program that writes megabytes waits for its reader less
+#: often than with the default of 64 KiB.
 _PIPE = 1 << 20
-#: fcntl.F_SETPIPE_SZ, a name that Python has from 3.10 on.
+#: fcntl.F_SETPIPE_SZ, which Python defines since 3.10.
 _SET_PIPE_SIZE = 1031
 
 
 def candidates(name: str) -> list[Path]:
-    """Where a program may be, best first: in the wheel, in that of htp-mlir, in a source tree's build, on
-    the PATH."""
+    """Where a program may be, best first: in the wheel, in the wheel htp-mlir, in the build folder of a source tree,
+    on the PATH."""
     places = [
         PACKAGE / "bin" / name,
         PACKAGE.parent / "htp_mlir" / "bin" / name,
@@ -41,7 +41,7 @@ def candidates(name: str) -> list[Path]:
 
 
 def find(name: str) -> Path:
-    """The program's path."""
+    """The path of a program."""
     for place in candidates(name):
         if place.is_file() and os.access(place, os.X_OK):
             return place
@@ -53,13 +53,13 @@ def find(name: str) -> Path:
 
 
 def program_for(model: _Argument) -> str:
-    """htp-onnx for ONNX: it starts at once, and is in every wheel. htp-opt for MLIR, whose dialects it
-    knows all."""
+    """htp-onnx for ONNX files: it starts instantly and is in every wheel. htp-opt for MLIR files: it knows all
+    dialects."""
     return "htp-opt" if is_mlir(model) else "htp-onnx"
 
 
 def torch_library_folder() -> Path | None:
-    """The folder of LibTorch's libraries in this environment. Does not import torch."""
+    """The folder of LibTorch's libraries in this environment. Finds it without importing torch."""
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -68,8 +68,8 @@ def torch_library_folder() -> Path | None:
 
 
 def environment() -> dict[str, str]:
-    """htp-trace, which the other programs start themselves, loads the LibTorch of this environment, wherever
-    it was built and wherever torch is installed."""
+    """Environment variables with which htp-trace loads the LibTorch of this Python environment. The other programs
+    may start htp-trace, too."""
     env = dict(os.environ)
     if folder := torch_library_folder():
         before = env.get("LD_LIBRARY_PATH")
@@ -78,21 +78,21 @@ def environment() -> dict[str, str]:
 
 
 def quoted(text: _Argument) -> str:
-    """A path, or a module's name, as the value of a pass option."""
+    """Quotes a path or a module's name as the value of a pass option."""
     text = os.fspath(text)
     if '"' in text or "\n" in text:
-        raise BadInput(f"{text!r}: a pass option cannot hold quotes or line ends")
+        raise BadInput(f"{text!r}: a pass option cannot contain quotes or line breaks")
     return f'"{text}"'
 
 
 class Running:
-    """A native program that was started and not waited for yet."""
+    """A native program that was started but has not been waited for."""
 
     def __init__(
         self, name: str, arguments: Sequence[_Argument], stdin: int = subprocess.DEVNULL
     ) -> None:
         self.name = name
-        self.warnings = ""  # what it said on standard error, after `wait`
+        self.warnings = ""  # its output on standard error, after `wait`
         self.command = [str(find(name)), *(os.fspath(argument) for argument in arguments)]
         try:
             self.process = subprocess.Popen(
@@ -111,11 +111,11 @@ class Running:
             fcntl.fcntl(self.process.stdout or -1, _SET_PIPE_SIZE, _PIPE)
 
     def wait(self, text: bytes | None = None) -> str:
-        """Gives the program its input, if it has one; what it printed. Raises where it failed."""
+        """Passes the program its input, if any, and returns what it printed. Raises if it failed."""
         return self.read(text).decode("utf-8", "replace")
 
     def read(self, text: bytes | None = None) -> bytes:
-        """The same as bytes."""
+        """The same, but returns bytes."""
         try:
             out, err = self.process.communicate(text)
         except BaseException:
@@ -134,8 +134,8 @@ class Running:
 
 
 class Standby:
-    """A native program that is run once, later. From `start` on it loads while other work is done, which
-    is a good part of a short run, and then waits for its arguments: a response file on standard input.
+    """A native program that will be run once. After `start`, it loads while other work is done (loading is a good
+    part of a short run), and then waits for its arguments: a response file on standard input.
 
     with Standby("htp-opt") as program:
         program.start(); …; program.run("model.onnx", "-o", "out.onnx")
@@ -154,34 +154,34 @@ class Standby:
             self._running.stop()
 
     def start(self) -> None:
-        """What goes wrong shows when the program runs."""
+        """Starts the program. Errors are reported when it runs."""
         with contextlib.suppress(MissingProgram):
             self._started()
 
     def run(self, *arguments: _Argument) -> str:
-        """Runs the program to its end and gives back what it printed."""
+        """Runs the program to completion and returns what it printed."""
         return self._started().wait(b"\n".join(map(_escaped, arguments)))
 
     @property
     def warnings(self) -> list[str]:
-        """What the program warned of, after it ran."""
+        """The program's warnings, after it ran."""
         return warnings_in(self._running.warnings) if self._running else []
 
     def _started(self) -> Running:
         if self._running is None:
-            watch = f"--exit-with-parent={os.getpid()}"  # it must not wait for one that died
+            watch = f"--exit-with-parent={os.getpid()}"  # it must not outlive this process
             self._running = Running(self.name, [watch, "@/dev/stdin"], stdin=subprocess.PIPE)
             _waiting.add(self._running)
         return self._running
 
 
 def _escaped(argument: _Argument) -> bytes:
-    """An argument as a word of a response file."""
+    """Escapes an argument as a word of a response file."""
     return re.sub(rb"""[\s\\"']""", rb"\\\g<0>", os.fsencode(argument)) or b'""'
 
 
-#: Programs wait until nobody can write to them: a process that Python forks meanwhile must not keep
-#: that end of the pipe.
+#: Programs that wait for end of file on their standard input. A process that Python forks in the meantime must not
+#: keep the write end of that pipe open.
 _waiting: weakref.WeakSet[Running] = weakref.WeakSet()
 
 
@@ -195,14 +195,13 @@ os.register_at_fork(after_in_child=_leave_waiting)
 
 
 def warnings_in(stderr: str) -> list[str]:
-    """The warnings among a program's messages, without where in the file they belong and without
-    their notes."""
+    """The warnings among a program's messages, without their locations and notes."""
     lines = (line.partition("warning: ") for line in stderr.splitlines())
     return [text for _, found, text in lines if found]
 
 
 def message(name: str, stderr: bytes, status: int) -> str:
-    """A program's own words, without a crash's stack dump."""
+    """The message of a failed program, without the stack dump of a crash."""
     lines = stderr.decode("utf-8", "backslashreplace").splitlines()
     if any("version `GLIBC" in line for line in lines):
         return f"{name} does not start: {lines[-1].rpartition(': ')[2]}{_platform(None)}"
@@ -211,23 +210,23 @@ def message(name: str, stderr: bytes, status: int) -> str:
     if status < 0:
         reason = signal.Signals(-status).name
         first = next((line for line in lines if line.strip()), "")
-        return f"{name} was ended by {reason}" + (f": {first}" if first else "")
+        return f"{name} was terminated by {reason}" + (f": {first}" if first else "")
     return "\n".join(line for line in lines if line.strip())
 
 
 def _platform(error: OSError | None) -> str:
-    """What this build of HTP is for, where it was installed on something else."""
+    """Says which platform HTP's wheels are for, if the error may mean that they are installed on another."""
     if error is not None and error.errno != errno.ENOEXEC:
         return ""
     import platform  # slow to load
 
     libc = " ".join(part for part in platform.libc_ver() if part) or "an unknown C library"
     return (
-        "; HTP's wheels are for Linux on x86-64 with glibc 2.31 or newer, and this is "
-        f"{platform.system()} on {platform.machine()} with {libc}: build HTP from its sources here"
+        "; HTP's wheels are for Linux on x86-64 with glibc 2.31 or newer, but this is "
+        f"{platform.system()} on {platform.machine()} with {libc}: build HTP from source"
     )
 
 
 def run(name: str, *arguments: _Argument) -> str:
-    """Runs a program to its end and gives back what it printed."""
+    """Runs a program to completion and returns what it printed."""
     return Running(name, arguments).wait()

@@ -1,7 +1,7 @@
-"""The tensors in what a model takes and gives: found with names that say where they are, and put back.
+"""Finds the tensors in a model's inputs and outputs, with names that say where they are, and replaces them.
 
-PyTorch's pytree knows lists, tuples, dicts and what was registered with it. Users' models also take
-and give dataclasses, caches, and objects of their own, of which nothing may get lost.
+PyTorch's pytree only knows lists, tuples, dicts and registered types. Users' models also take and return
+dataclasses, caches, and objects of their own, and none of their tensors may get lost.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, Protocol
 
 import torch
 
-#: Called with the name and the type of what is no tensor and cannot be part of a model's inputs or
-#: outputs.
+#: Called with the name and the type of a value that contains no tensor, and so cannot be an input or output of a
+#: model.
 LeftOut = Callable[[str, type], None]
-#: Values that say nothing about data.
+#: Types that never contain tensors.
 _PLAIN = (str, bytes, type, torch.dtype, torch.device, torch.Size, torch.Generator)
-#: A layer of a cache, as the names of exported decoders have it.
+#: Attributes of a cache's layer, and what they are called in exported decoders.
 _CACHE_NAMES = {"keys": "key", "values": "value"}
 
 
 def tensors(
     value: Any, name: str, *, left_out: LeftOut | None = None, cache: str | None = None
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Every tensor in a value, in order, with its name. `cache` is what a cache is called; by default
-    as the place where it is."""
+    """Yields every tensor in a value, in order, with its name. `cache` is the name to use for a cache; by default,
+    it is named after its position."""
     yield from _Walk(left_out, cache).tensors(value, name, frozenset())
 
 
@@ -54,7 +54,7 @@ class _Walk:
 
 
 def _entries(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """What a value holds, with names."""
+    """The parts of a value, with names."""
     items: Iterable[tuple[Any, Any]]
     if isinstance(value, Mapping):
         items = value.items()
@@ -73,7 +73,7 @@ def _entries(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_object(value: Any) -> bool:
-    """Something with attributes that may hold tensors; a module or a function is no data."""
+    """Whether it is an object whose attributes may hold tensors; modules and functions do not count."""
     return (
         hasattr(value, "__dict__")
         and not callable(value)
@@ -86,8 +86,8 @@ def _is_object(value: Any) -> bool:
 
 
 def _cache_entries(value: Any, place: str, called: str | None) -> list[tuple[str, Any]]:
-    """The tensors of a decoder's cache under the names that the ecosystem gives them:
-    `past_key_values.0.key`, `present.0.decoder.value`. Nothing where it is no cache."""
+    """The tensors of a decoder's cache, with their conventional names: `past_key_values.0.key`,
+    `present.0.decoder.value`. Empty if the value is not a cache."""
     name = place if called is None else called
     own, cross = (getattr(value, f"{kind}_attention_cache", None) for kind in ("self", "cross"))
     if _layers(own) is not None and _layers(cross) is not None:
@@ -146,7 +146,7 @@ def _is_legacy_cache(value: Any) -> bool:
     )
 
 
-# --- putting other tensors in their places -------------------------------------------------------
+# --- replacing tensors ---------------------------------------------------------------------------
 
 
 class _Others(Protocol):
@@ -160,16 +160,16 @@ class _Copies:
 
 
 def copied(value: Any) -> Any:
-    """A copy whose tensors are copies, so that what is done to them in place is done to no other. A
-    tensor that stands in two places has a copy for each: it is an input in each of them."""
+    """A copy with copied tensors, so that in-place changes do not affect the originals. A tensor that occurs twice
+    is copied twice, because each occurrence is an input."""
     return replaced(value, _Copies())
 
 
 def replaced(
     value: Any, new: _Others | Mapping[int, Any], made: dict[int, Any] | None = None
 ) -> Any:
-    """A copy of a value with other tensors, by the ids of those that they replace. Everything that may
-    hold a tensor is copied, also where it holds none yet: a cache that is still empty will be filled."""
+    """A copy of a value in which tensors are replaced; `new` is keyed by the ids of the old ones. Everything that
+    may hold a tensor is copied, even if it holds none yet: an empty cache will be filled."""
     if isinstance(value, torch.Tensor):
         return new.get(id(value), value)
     made = {} if made is None else made

@@ -1,4 +1,4 @@
-"""A tagged model in a notebook: figures, a treemap and the module tree as HTML without scripts, and tables."""
+"""Shows a tagged model in a notebook: figures, a treemap and the module tree as HTML without scripts, and tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .model import TaggedModel
 from .records import Module
 from .repeats import Repeats
 
-#: Rows of the tree: more of them is what `htp view` is for.
+#: At most this many rows of the tree are shown; `htp view` shows more.
 _ROWS = 150
 _WIDTH, _HEIGHT, _SMALLEST = 760.0, 260.0, 6.0
 _COLORS = "#7a9cc6 #e0a458 #82b38a #b790b8 #7fbcb8 #d6c26a #d98880 #a98f7c #8d93c7 #c98fa9".split()
@@ -21,7 +21,7 @@ _CELL = "text-align:right;white-space:nowrap;padding:1px 10px;font-variant-numer
 
 
 def html(model: TaggedModel) -> str:
-    """The picture of a model. Names only ever become text."""
+    """The HTML of a model. Names only ever become text."""
     s = model.statistics
     parameters, size, adds = short_costs(model.figures.modules[""])
     figures = (
@@ -39,7 +39,7 @@ def html(model: TaggedModel) -> str:
 
 
 def _shown(text: object) -> str:
-    """A name may hold marks that would turn the text around: they are written as their numbers."""
+    """Escapes control characters in names, such as those that reverse the direction of text."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
 
 
@@ -67,7 +67,7 @@ def _tree(model: TaggedModel) -> str:
 
 
 def treemap(model: TaggedModel) -> str:
-    """Modules by their operations, as a picture in SVG."""
+    """A treemap of the modules by number of operations, as SVG."""
     colors = _colors(model)
     parts = []
     for module, own, x, y, width, height in _cells(model):
@@ -90,7 +90,7 @@ def treemap(model: TaggedModel) -> str:
 
 
 def _colors(model: TaggedModel) -> dict[str, str]:
-    """The classes with the most operations of their own get a colour each."""
+    """Colours for the classes with the most operations of their own."""
     counts = Counter[str]()
     for module in model.modules.values():
         counts[module.class_name] += module.own_nodes
@@ -101,8 +101,8 @@ _Cell = tuple[Module, bool, float, float, float, float]
 
 
 def _cells(model: TaggedModel) -> Iterator[_Cell]:
-    """The innermost modules that can be told apart, by strips: along the longer side of what is left of
-    each module, in the order of the model."""
+    """The rectangles of the smallest modules that can be told apart. Each module is divided along its longer side,
+    in the order of the model."""
     pending = [(model.modules[""], 0.0, 0.0, _WIDTH, _HEIGHT)]
     while pending:
         module, x, y, width, height = pending.pop()
@@ -149,7 +149,7 @@ def module_rows(model: TaggedModel) -> list[dict[str, Any]]:
 
 
 def node_rows(model: TaggedModel) -> list[dict[str, Any]]:
-    """A row for every node that is no constant."""
+    """A row for every node except constants."""
     names = "name op_type domain tag scope call evidence confidence reason source".split()
     return [
         {

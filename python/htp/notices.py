@@ -1,4 +1,4 @@
-"""What a user must be told: collected while the work goes on, each thing once."""
+"""Collects warnings for the user during the work, each only once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 from .errors import HTPWarning
 
-#: Packages that warn about their own inner workings. A user can do nothing about those.
+#: Packages whose warnings are about their own internals, which a user cannot change.
 _INNER = ("torch", "onnxscript", "onnx_ir", "onnx")
-#: Of the exporters' many warnings, these are about the user's model.
+#: Phrases in those of the exporters' many warnings that are about the user's model.
 _ABOUT_THE_MODEL = ("might not be accurate", "incorrect results")
 
 
@@ -34,16 +34,16 @@ class Notices:
             self.warn(text)
 
     def issue(self, stacklevel: int = 2) -> None:
-        """Hands them to Python, so that they reach whoever called."""
+        """Issues them as Python warnings, attributed to the caller."""
         for text in self.texts:
             warnings.warn(text, HTPWarning, stacklevel=stacklevel + 1)
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Inside, warnings about the user's model are collected, those about PyTorch's inner workings
-        are dropped, and all others are issued again when the block ends."""
+        """Within the block, warnings about the user's model are collected and those about PyTorch's internals are
+        dropped; all others are issued again at the end."""
         others: list[tuple[Any, type[Warning], str, int]] = []
-        fixed: dict[str, dict[str, None]] = {}  # lines of code by what they made constant
+        fixed: dict[str, dict[str, None]] = {}  # lines of code, by what became constant there
 
         def show(
             message: Warning | str,
@@ -86,7 +86,7 @@ def _listed(places: list[str], most: int = 6) -> str:
 
 @contextlib.contextmanager
 def _silent(packages: tuple[str, ...]) -> Iterator[None]:
-    """Inside, packages log nothing, while the user's own code still does."""
+    """Within the block, these packages log nothing, while the user's own code still does."""
     present = [
         logger
         for name, logger in logging.root.manager.loggerDict.items()
@@ -97,7 +97,7 @@ def _silent(packages: tuple[str, ...]) -> Iterator[None]:
     above = [(logger, logger.level) for logger in map(logging.getLogger, packages)]
     for logger in present:
         logger.disabled = True
-    for logger, _ in above:  # for those that come later
+    for logger, _ in above:  # for loggers that are created later
         logger.setLevel(logging.CRITICAL)
     try:
         yield
@@ -109,7 +109,7 @@ def _silent(packages: tuple[str, ...]) -> Iterator[None]:
 
 
 def _short(file: str) -> str:
-    """A path without what says nothing: the folder that one is in, or where packages are."""
+    """A path relative to the current folder, or to where packages are installed."""
     head, found, tail = file.rpartition("/site-packages/")
     if found:
         return tail
@@ -126,7 +126,7 @@ def _is_inner(file: str) -> bool:
 
 
 def _users_line() -> tuple[str, int] | None:
-    """The innermost line that is running outside PyTorch and this package."""
+    """The innermost running line outside PyTorch and this package."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""The little that is read of an ONNX file without the onnx package: its metadata."""
+"""Reads metadata, node names and the opset of an ONNX file without the onnx package."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _varint(data: mmap.mmap | bytes, at: int) -> tuple[int, int]:
 
 
 def _wire(data: mmap.mmap | bytes, begin: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """(number, wire type, begin, end) of every field between two places; of a number, its value
-    instead of a beginning."""
+    """(number, wire type, begin, end) of every field between two offsets; for a number, its value instead of
+    `begin`."""
     at = begin
     while at < end:
         tag, at = _varint(data, at)
@@ -37,7 +37,7 @@ def _wire(data: mmap.mmap | bytes, begin: int, end: int) -> Iterator[tuple[int, 
         if kind == 2:
             size, at = _varint(data, at)
             if at + size > end:
-                raise ValueError("it ends in the middle")
+                raise ValueError("it is truncated")
             yield tag >> 3, kind, at, at + size
             at += size
         elif kind == 0:
@@ -46,16 +46,16 @@ def _wire(data: mmap.mmap | bytes, begin: int, end: int) -> Iterator[tuple[int, 
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
         else:
-            raise ValueError("its bytes are no protobuf message")
+            raise ValueError("its contents are not a protobuf message")
 
 
 def _fields(data: mmap.mmap | bytes, begin: int, end: int) -> list[tuple[int, int, int]]:
-    """(number, begin, end) of every field with a length between two places."""
+    """(number, begin, end) of every length-delimited field between two offsets."""
     return [(number, a, b) for number, kind, a, b in _wire(data, begin, end) if kind == 2]
 
 
 def model_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The model's metadata_props. Reads no more of the file than it must."""
+    """The model's metadata_props. Reads no more of the file than necessary."""
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
@@ -65,9 +65,9 @@ def model_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise BadInput(f"{path} is no ONNX file: {error}") from error
+        raise BadInput(f"{path} is not an ONNX file: {error}") from error
     except IndexError as error:
-        raise BadInput(f"{path} is no ONNX file: it ends in the middle") from error
+        raise BadInput(f"{path} is not an ONNX file: it is truncated") from error
 
 
 def _read(data: mmap.mmap) -> dict[str, str]:
@@ -81,7 +81,7 @@ def _read(data: mmap.mmap) -> dict[str, str]:
 
 
 def _entry(data: mmap.mmap, begin: int, end: int) -> tuple[str, str]:
-    """A StringStringEntryProto."""
+    """Key and value of a StringStringEntryProto."""
     entry = {_KEY: "", _VALUE: ""}
     for number, first, last in _fields(data, begin, end):
         entry[number] = data[first:last].decode("utf-8", "replace")
@@ -89,7 +89,7 @@ def _entry(data: mmap.mmap, begin: int, end: int) -> tuple[str, str]:
 
 
 def opset(path: str | os.PathLike[str]) -> int:
-    """The version of ONNX's own operators that a model uses; 0 where it says none."""
+    """The opset version of ONNX's own operators that a model declares; 0 if none."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for number, begin, end in _fields(data, 0, len(data)):
             if number != _OPSET_IMPORT:
@@ -115,7 +115,7 @@ def has_tree(path: str | os.PathLike[str]) -> bool:
 
 
 def has_tags(path: str | os.PathLike[str]) -> bool:
-    """Whether its nodes have tags, too. Optimizers drop the metadata of nodes and keep those of the model."""
+    """Whether its nodes have tags as well. Optimizers drop the metadata of nodes but keep that of the model."""
     if not has_tree(path):
         return False
     keys = (key for node in raw_nodes(path) for key in node.metadata)
@@ -124,13 +124,13 @@ def has_tags(path: str | os.PathLike[str]) -> bool:
 
 
 def check_tagged(path: str | os.PathLike[str]) -> None:
-    """Raises where an ONNX file carries no tags."""
-    if is_mlir(path) or has_tags(path):  # of .mlir, htp-opt says it
+    """Raises if an ONNX file carries no tags."""
+    if is_mlir(path) or has_tags(path):  # htp-opt checks .mlir files
         return
     if has_tree(path):
         raise NotTagged(
-            f"{path} was tagged, but none of its nodes has a tag any more: optimizers drop them. "
-            f"Tag it again with 'htp tag {path} --reference TAGGED.onnx', the file as it was before"
+            f"{path} was tagged, but its nodes have lost their tags: optimizers drop them. Tag it again with "
+            f"'htp tag {path} --reference TAGGED.onnx', where TAGGED.onnx is the model before optimization"
         )
     raise NotTagged(
         f"{path} carries no tags: tag it with 'htp tag {path} --trace trace.json', "
@@ -140,7 +140,7 @@ def check_tagged(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True)
 class RawNode:
-    """A node as the file has it."""
+    """A node as it is in the file."""
 
     name: str
     op_type: str
@@ -153,13 +153,13 @@ class RawNode:
 
 
 def has_functions(path: str | os.PathLike[str]) -> bool:
-    """Whether an ONNX model holds functions of its own, as an outlined one does."""
+    """Whether an ONNX model contains functions, as an outlined one does."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return any(number == _FUNCTIONS for number, _, _ in _fields(data, 0, len(data)))
 
 
 def raw_nodes(path: str | os.PathLike[str]) -> Iterator[RawNode]:
-    """Every node of a model in order, those in bodies and functions included. Weights are skipped."""
+    """Yields every node of a model in order, including those in subgraphs and functions. Weights are skipped."""
     try:
         with (
             open(path, "rb") as file,
@@ -173,9 +173,9 @@ def raw_nodes(path: str | os.PathLike[str]) -> Iterator[RawNode]:
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise BadInput(f"{path} is no ONNX file: {error}") from error
+        raise BadInput(f"{path} is not an ONNX file: {error}") from error
     except IndexError as error:
-        raise BadInput(f"{path} is no ONNX file: it ends in the middle") from error
+        raise BadInput(f"{path} is not an ONNX file: it is truncated") from error
 
 
 def _graph_nodes(data: mmap.mmap, begin: int, end: int, of_node: int) -> Iterator[RawNode]:

@@ -1,7 +1,7 @@
 """Reads OpenVINO's profiles: the graph that it executed, with times (XML), or benchmark_app's report of counters.
 
-The graph is what `ov.serialize(compiled.get_runtime_model(), "executed.xml")` and `benchmark_app -pc -exec_graph_path`
-write. It says which nodes were fused and who takes the result of a node that OpenVINO added; the report has names only.
+`ov.serialize(compiled.get_runtime_model(), "executed.xml")` and `benchmark_app -pc -exec_graph_path` write the graph.
+It says which nodes were fused and who takes the results of nodes that OpenVINO added; the report has only names.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _COLUMNS = ("layerName", "execStatus", "layerType", "realTime (ms)")
 
 
 def of_graph(text: str, file: Path) -> Times:
-    """The executed graph. OpenVINO's times in it are means over all runs."""
+    """Reads the executed graph. OpenVINO's times in it are means over all runs."""
     try:
         root = ElementTree.fromstring(text.encode("utf-8", errors="surrogateescape"))
     except (ElementTree.ParseError, ValueError) as error:
-        raise BadInput(f"{file} is no profile: {error}") from error
+        raise BadInput(f"{file} is not a profile: {error}") from error
     layers: dict[str, Kernel] = {}
     executed: list[tuple[float, Kernel]] = []
     for layer in root.iterfind("./layers/layer"):
@@ -41,21 +41,21 @@ def of_graph(text: str, file: Path) -> Times:
     for edge in root.iterfind("./edges/edge"):
         source, user = (layers.get(edge.get(key, "")) for key in ("from-layer", "to-layer"))
         if source is None or user is None:
-            raise BadInput(f"{file} is no whole graph: an edge leads to a layer that is not there")
+            raise BadInput(f"{file} is incomplete: an edge refers to a layer that does not exist")
         source.users.append(user)
         user.sources.append(source)
     constant = _constant(list(layers.values()))
     kernels = [k for _, k in sorted(executed, key=lambda item: item[0]) if k not in constant]
     if not kernels:
         raise BadInput(
-            f"{file} has no times: expected the executed graph of a model that OpenVINO compiled "
-            "with PERF_COUNT, and ran"
+            f"{file} has no times: expected the executed graph of a model that was compiled with PERF_COUNT "
+            "and run"
         )
     return Times(kernels, 1, engine=ENGINE)
 
 
 def _constant(layers: list[Kernel]) -> set[Kernel]:
-    """What is made of weights alone. OpenVINO runs it once, when it loads a model: no run takes its time."""
+    """The layers computed from weights alone. OpenVINO runs them when it loads a model, not in every run."""
     missing = {layer: len(layer.sources) for layer in layers}
     pending = [layer for layer in layers if layer.op_type == "Const"]
     found = set(pending)
@@ -73,7 +73,7 @@ def is_report(text: str) -> bool:
 
 
 def of_report(text: str, file: Path) -> Times:
-    """benchmark_app's report of counters: a table for every request, each with a line of its total."""
+    """Reads benchmark_app's report of counters: a table for every request, each with a line for its total."""
     kernels: dict[tuple[str, str], Kernel] = {}
     columns: dict[str, int] = {}
     tables = 0
@@ -93,7 +93,7 @@ def of_report(text: str, file: Path) -> Times:
         name, status, kind, spent = (row[columns[column]] for column in _COLUMNS)
         taken = microseconds(spent, where, "milliseconds")
         if not status.upper().endswith("EXECUTED"):
-            continue  # optimized out, or the total
+            continue  # optimized out, or the line of the total
         kernel = kernels.setdefault((name, kind), Kernel(name, kind, added=kind == "Reorder"))
         kernel.microseconds += taken
         kernel.executions += 1

@@ -1,4 +1,4 @@
-"""Finds the nodes of a model that a profile speaks of, by the names that engines make of theirs."""
+"""Finds the nodes of a model that a profile refers to, by the names that engines derive from theirs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _JOINTS = (" + ", "+", ",")
 
 @dataclass
 class Match:
-    """A kernel and the nodes that it is of: several share its time evenly, none is known for some."""
+    """A kernel and its nodes: several nodes share its time evenly, and for some kernels none is known."""
 
     kernel: Kernel
     nodes: list[Node] = field(default_factory=list)
-    fused: bool = False  # its name is made of several
-    strange: int = 0  # of these, how many the model does not have
-    taken: bool = False  # an unknown kernel, found by the nodes that take its result
+    fused: bool = False  # its name is composed of several
+    strange: int = 0  # how many of these the model does not have
+    taken: bool = False  # an unknown kernel, assigned to the nodes next to it
 
 
 class Join:
-    """Finds the node of a graph that a profile speaks of."""
+    """Finds the nodes of a graph that a profile refers to."""
 
     def __init__(self, graph: TaggedModel, file: Path) -> None:
-        self.nodes: dict[str, list[Node]] = {}  # by name, in the order of the file
-        self.values: dict[str, Node] = {}  # by what they make: some engines name outputs
+        self.nodes: dict[str, list[Node]] = {}  # by name, in file order
+        self.values: dict[str, Node] = {}  # by the values they make: some engines use these names
         self.nameless: dict[str, list[Node]] = {}  # by type
         names = names_in_file(graph, file)
         for node in graph.nodes.values():
@@ -41,8 +41,8 @@ class Join:
                 self.values.setdefault(value, node)
 
     def matches(self, times: Times) -> Iterator[Match]:
-        """Every kernel with its nodes. The order of execution is that of the file, which tells nodes of
-        one name, or of none, apart."""
+        """Yields every kernel with its nodes. Nodes with the same name, or without one, are matched in order: the
+        order of execution is that of the file."""
         seen: dict[str, int] = {}
 
         def turn(key: str, nodes: list[Node]) -> list[Node]:
@@ -61,7 +61,7 @@ class Join:
                 yield self._by_parts(kernel) or self._by_neighbours(kernel)
 
     def inexact(self, times: Times) -> int:
-        """How many kernels have no node of their very name."""
+        """How many kernels have no node with exactly their name."""
         return sum(
             k.name not in self.nodes
             and not (k.name == f"{k.op_type}_{k.index}" and k.op_type in self.nameless)
@@ -69,8 +69,8 @@ class Join:
         )
 
     def _named(self, name: str) -> Node | None:
-        """A node by its name, by a value that it makes, or by its name with what an engine appended to
-        it: OpenVINO's NAME/WithoutBiases."""
+        """The node with this name, or which makes a value with this name. Suffixes that an engine appended are
+        ignored, such as in OpenVINO's NAME/WithoutBiases."""
         while name:
             if name in self.nodes:
                 return self.nodes[name][0]
@@ -80,7 +80,7 @@ class Join:
         return None
 
     def _by_parts(self, kernel: Kernel) -> Match | None:
-        """By a name that is none of the model's as it stands."""
+        """Finds nodes by a name that is not exactly one of the model's."""
         if node := self._named(kernel.name):
             return Match(kernel, [node])
         said = [kernel.parts] if kernel.parts else []
@@ -93,7 +93,7 @@ class Join:
         return None
 
     def _by_neighbours(self, kernel: Kernel) -> Match:
-        """By the nearest nodes that take its result, or else by those whose results it takes."""
+        """Finds the nearest nodes that take its result, or else those whose results it takes."""
         for direction in ("users", "sources"):
             pending: list[Kernel] = list(getattr(kernel, direction))
             seen, nodes = {kernel}, {}
@@ -108,7 +108,7 @@ class Join:
                     pending += getattr(near, direction)
             if nodes:
                 return Match(kernel, list(nodes.values()), taken=True)
-        if kernel.added:  # OpenVINO calls a change of layouts FROM_formats_TO
+        if kernel.added:  # OpenVINO names a layout change FROM_formats_TO
             rest = kernel.name
             while rest := rest.partition("_")[2]:
                 if node := self._named(rest):

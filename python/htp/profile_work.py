@@ -1,8 +1,8 @@
-"""Whose work a kernel does: an optimizer fuses the operations of several modules into one.
+"""Decides which module a kernel's time counts for, because an optimizer fuses operations of several modules into one.
 
-The tag of such a node is that of the value that it makes: a Conv with the Relu after it is the activation's. Its time
-is not: nearly all of it is the product's. So a kernel that multiplies counts for the module that does so in the model
-as it was given.
+The tag of a fused node is that of the value that it makes: a Conv fused with a Relu has the tag of the activation. But
+nearly all of its time is spent on the product. So the time of a kernel that multiplies counts for the module that
+multiplies in the original model.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 from .model import TaggedModel
 from .records import Initializer, Node
 
-#: Operators that multiply by a weight, in whatever domain: engines have some of their own.
+#: Operators that multiply by a weight, in any domain, since engines have some of their own.
 PRODUCTS = frozenset(
     """
     MatMul MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul FusedMatMul FusedMatMulActivation TransposeMatMul
@@ -24,7 +24,7 @@ PRODUCTS = frozenset(
 
 
 class Work:
-    """Finds the modules that kernels of an executed graph work for."""
+    """Finds the modules that the kernels of an executed graph work for."""
 
     def __init__(self, executed: TaggedModel, given: TaggedModel) -> None:
         self._weights, self._given = executed.initializers, given
@@ -39,9 +39,10 @@ class Work:
         }
 
     def module_of(self, node: Node) -> str | None:
-        """The module by whose largest parameter a kernel multiplies; else the one that reads a weight of the same name
-        (an optimizer folds norms into weights, which are no parameters then); else the one whose product its own
-        module takes. That of its tag where there is none of these, where its own module is one of them, or several are."""
+        """The module whose parameter a kernel multiplies by (the largest, if there are several); else the module that
+        reads a weight of the same name (an optimizer folds norms into weights, which are then no longer parameters);
+        else the module whose product the kernel's own module reads. If there is none of these, or several, it is the
+        module of the kernel's tag."""
         if node.scope is None or node.op_type not in PRODUCTS:
             return node.scope
         weights = [self._weights[value] for value in node.inputs if value in self._weights]
@@ -60,13 +61,13 @@ class Work:
 
     @cached_property
     def _products_before(self) -> dict[str, set[str]]:
-        """Of each module that multiplies nothing itself: the modules of the products that its operations take, through
-        others that are none."""
+        """For each module that does not multiply: the modules of the products that its operations read, directly or
+        through its other operations."""
         nodes = self._given.nodes
         own = {node.scope for node in nodes.values() if node.op_type in PRODUCTS}
         taken: dict[
             str, set[str]
-        ] = {}  # by node; a file has producers first, or nothing is known of them
+        ] = {}  # by node; producers come first in a file, otherwise they are not seen
         makers: dict[str, str] = {}
         found: dict[str, set[str]] = {}
         for node in nodes.values():

@@ -1,4 +1,4 @@
-"""Reads profiles: how long each node ran, from ONNX Runtime's JSON, OpenVINO's files, or a CSV of any other engine."""
+"""Reads profiles (how long each node ran) from ONNX Runtime's JSON, OpenVINO's files, or a CSV from any other engine."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SUFFIX = "_kernel_time"
 
 
 def read_times(path: str | os.PathLike[str], warmup: int = 0, *, calm: bool = False) -> Times:
-    """A profile of ONNX Runtime or OpenVINO, or a CSV of `name,microseconds`. Of ONNX Runtime's, the first
-    runs are left out, and if they are to be calm, the slower half of the others: where all do the same
-    work, it was disturbed."""
+    """Reads a profile of ONNX Runtime or OpenVINO, or a CSV of `name,microseconds`. For ONNX Runtime, the first
+    `warmup` runs are left out, and with `calm` also the slower half of the others: if all runs do the same work, it
+    was disturbed."""
     file = Path(path)
     try:
         text = file.read_bytes().decode("utf-8-sig", errors="surrogateescape")
@@ -29,7 +29,7 @@ def read_times(path: str | os.PathLike[str], warmup: int = 0, *, calm: bool = Fa
     if text.lstrip().startswith(("[", "{")):
         return _of_onnxruntime(text, file, warmup, calm)
     if warmup:
-        raise BadInput(f"{file} does not tell runs apart: none can be left out for warming up")
+        raise BadInput(f"{file} does not separate runs: none can be left out as warm-up")
     if text.lstrip().startswith("<"):
         return openvino_profiles.of_graph(text, file)
     if openvino_profiles.is_report(text):
@@ -40,25 +40,25 @@ def read_times(path: str | os.PathLike[str], warmup: int = 0, *, calm: bool = Fa
 def _of_onnxruntime(text: str, file: Path, warmup: int, calm: bool) -> Times:
     try:
         events = json.loads(text)
-    except ValueError:  # a program that ended early leaves an array without its end
+    except ValueError:  # a program that ended early leaves the array unterminated
         try:
             events = json.loads(text.rstrip().rstrip(",") + "]")
         except ValueError as error:
-            raise BadInput(f"{file} is no profile: {error}") from error
+            raise BadInput(f"{file} is not a profile: {error}") from error
     if isinstance(events, dict):
         events = events.get("traceEvents")
     if not isinstance(events, list):
-        raise BadInput(f"{file} is no profile of ONNX Runtime: it has no list of events")
+        raise BadInput(f"{file} is not a profile of ONNX Runtime: it has no list of events")
     try:
         return times_of(events, warmup, str(file), calm=calm)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadInput(f"{file} is no profile of ONNX Runtime: {error!r}") from error
+        raise BadInput(f"{file} is not a profile of ONNX Runtime: {error!r}") from error
 
 
 def times_of(
     events: Iterable[dict[str, Any]], warmup: int, source: str, *, calm: bool = False
 ) -> Times:
-    """The times of the nodes in ONNX Runtime's events, without the first runs."""
+    """The times of the nodes in ONNX Runtime's events, without the warm-up runs."""
     complete = [e for e in events if isinstance(e, dict) and e.get("ph") == "X"]
     runs = sorted(
         (e for e in complete if e.get("cat") == "Session" and e["name"] == "model_run"),
@@ -68,9 +68,9 @@ def times_of(
     if not nodes:
         raise BadInput(f"{source} has no times of nodes")
     if runs and len(runs) <= warmup:
-        raise BadInput(f"{source} has {len(runs)} runs, of which {warmup} are for warming up")
+        raise BadInput(f"{source} has only {len(runs)} runs, of which {warmup} are for warm-up")
     spans = [(run["ts"], run["ts"] + run["dur"]) for run in runs[warmup:]]
-    if not runs:  # the program ended early: all that there is counts as one run
+    if not runs:  # the program ended early: everything counts as one run
         spans = [(float("-inf"), float("inf"))]
     placed = [
         (event, spent, run)
@@ -105,7 +105,7 @@ def _add_kernels(result: Times, placed: Iterable[tuple[dict[str, Any], float, in
 
 
 def _run_of(time: float, runs: list[tuple[float, float]]) -> int | None:
-    """Which run a time lies in: runs do not overlap and are in order."""
+    """The run that contains a time; runs do not overlap and are in order."""
     low, high = 0, len(runs)
     while low < high:
         middle = (low + high) // 2
@@ -117,8 +117,8 @@ def _run_of(time: float, runs: list[tuple[float, float]]) -> int | None:
 
 
 def _own_times(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], float]]:
-    """Each event with its time, without what nodes in its bodies took: an If's time is also that of
-    its branch, and must not count twice."""
+    """Each event with its own time, without that of nodes in its subgraphs: the time of an If includes its
+    branch, which must not count twice."""
     order = sorted(events, key=lambda e: (e["ts"], -e["dur"]))
     own = [float(event["dur"]) for event in order]
     open_: dict[Any, list[int]] = {}  # of each thread, events that have not ended yet
@@ -137,7 +137,7 @@ def _of_csv(text: str, file: Path) -> Times:
     for line, row in _rows(text, file):
         where = f"{file}, line {line}"
         if len(row) != 2:
-            hint = "; a name with a comma is put in quotes" if len(row) > 2 else ""
+            hint = "; put names with a comma in quotes" if len(row) > 2 else ""
             raise BadInput(f"{where}: expected name,microseconds, found {','.join(row)!r}{hint}")
         name, spent = row[0].strip(), row[1].strip()
         if line == 1 and spent and not any(letter.isdigit() for letter in spent):

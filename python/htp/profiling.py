@@ -1,8 +1,8 @@
-"""Which module is slow: node times of an engine, added up by the modules that the nodes came from.
+"""Finds slow modules: adds up an engine's node times by the modules that the nodes came from.
 
-Joined by name alone, most of the time has no owner: an optimizer fuses and renames nodes. So the graph that
-ONNX Runtime really executes is written to a file, tagged with the given model as its reference, and the
-profile is joined with those tags.
+If nodes are matched only by name, most of the time has no module, because an optimizer fuses and renames nodes. So
+the graph that ONNX Runtime actually executes is written to a file and tagged with the given model as its reference,
+and the profile is matched with that graph.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .running import inputs_for, open_session, packages, provider_name, run_sess
 from .scratch import Scratch
 
 FORMAT, VERSION = "htp-profile", 1
-#: A profile is one of another model where fewer names are known than the first, or fewer names and less
-#: time than the second: engines add nodes of their own, many but quick.
+#: A profile belongs to another model if the share of known names is below the first, or the shares of known names
+#: and their time are both below the second: engines add many nodes of their own, but quick ones.
 _HARDLY, _HALF = 0.1, 0.5
-#: Protobuf files end at 2 GiB; weights of a model that comes near it are written beside it.
+#: Protobuf files are limited to 2 GiB; the weights of larger models than this are written to a separate file.
 _LARGE = 1 << 30
 
 Progress = Callable[[str], None]
@@ -38,40 +38,39 @@ Progress = Callable[[str], None]
 
 @dataclass
 class KernelTime:
-    """A node that was executed. Times are means over the runs."""
+    """An executed node. Times are means over the runs."""
 
     name: str
     op_type: str
     module: str | None  # path of the module that it came from
     microseconds: float
-    calls: float  # executions in a run
+    calls: float  # executions per run
     share: float = 0.0
     provider: str = ""
     confidence: float = 0.0
-    source: str | None = None  # FILE:LINE of Python code, where the exporter noted it
+    source: str | None = None  # FILE:LINE of Python code, if the exporter recorded it
     makes: str | None = (
-        None  # path of another module, whose value it makes: it was fused into this one
+        None  # path of the module whose value it makes, if that was fused into this one
     )
 
 
 @dataclass
 class ModuleTime:
-    """A module: what its own code took, and with all modules below it."""
+    """The time of a module's own code, and the total including all modules below it."""
 
     path: str
     class_name: str
     tag: str
     self_microseconds: float = 0.0
     total_microseconds: float = 0.0
-    share: float = 0.0  # of the total in all node time
-    self_calls: float = 0.0  # node executions in a run
-    calls: float = 0.0  # with those below
+    share: float = 0.0  # of the total in the time of all nodes
+    self_calls: float = 0.0  # node executions per run
+    calls: float = 0.0  # including the modules below
 
 
 @dataclass
 class ClassTime:
-    """All modules of one class. `total` counts the time below a module once, also where modules of one
-    class are nested."""
+    """All modules of one class. If modules of one class are nested, the total counts the inner time only once."""
 
     class_name: str
     modules: int = 0
@@ -83,19 +82,19 @@ class ClassTime:
 
 @dataclass
 class Profile:
-    """Time per module. All times are microseconds of one run: the mean over those that count."""
+    """Time by module. All times are microseconds per run, as the mean over the counted runs."""
 
     file: str
     source: str  # what ran, or the profile that was read
-    runs: int  # that count
+    runs: int  # counted runs
     kernels: list[KernelTime]  # in order of execution
     modules: dict[str, ModuleTime]  # by path, parents first
     parents: dict[str, str]  # of each module but the root
     classes: list[ClassTime] = field(default_factory=list)  # slowest first
-    model_microseconds: float | None = None  # a run with all that is no node's
+    model_microseconds: float | None = None  # of a run, including time outside nodes
     run_microseconds: list[float] = field(default_factory=list)  # node time of every run
     settings: dict[str, Any] = field(default_factory=dict)
-    engine: str = "ONNX Runtime"  # or OpenVINO; "" of a CSV, which does not say it
+    engine: str = "ONNX Runtime"  # or OpenVINO; "" for a CSV, which does not say it
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -127,7 +126,7 @@ class Profile:
         return stack[::-1]
 
     def tree(self, depth: int | None = None) -> Iterator[tuple[int, ModuleTime]]:
-        """Every module that ran with how deep it lies, parents first, down to a depth."""
+        """Yields every module that ran, with its depth, parents first, down to `depth`."""
         below: dict[str, list[str]] = {}
         for child, parent in self.parents.items():
             below.setdefault(parent, []).append(child)
@@ -174,32 +173,32 @@ def profile(
 ) -> Profile:
     """Runs a tagged ONNX file in ONNX Runtime and adds up its node times by module.
 
-    `inputs` is an .npz file or a mapping; inputs that it lacks are made from the model's shapes, with
-    `dims` for symbolic dimensions. The first `warmup` runs (by default 3) do not count, and of the
-    others the faster half: all do the same work, so that other work on the machine made the others
-    slower. With `times`, nothing is run: it is a profile that ONNX Runtime wrote (its JSON), of
-    which all runs count, the graph that OpenVINO executed (XML) or its report of counters, or a CSV of
-    `name,microseconds` of any other engine. What could not be attributed is in `notes`, and issued as
-    warnings (HTPWarning).
+    `inputs` is an .npz file or a mapping; missing inputs are generated from the model's shapes, with `dims`
+    for symbolic dimensions. The first `warmup` runs (default: 3) do not count, and of the `runs` after them
+    only the faster half does: all runs do the same work, so the slower ones were disturbed by other work on
+    the machine. With `times`, nothing is run: it is a profile that ONNX Runtime wrote (JSON; all its runs
+    count), the graph that OpenVINO executed (XML) or its report of counters, or a CSV of `name,microseconds`
+    from any other engine. Time that could not be attributed is described in `notes`, which are also issued
+    as warnings (HTPWarning).
     """
     path = tagging.existing(model)
     if is_mlir(path) or path.suffix == ".json":
-        raise BadInput(f"{path} is no ONNX file: ONNX Runtime runs nothing else")
+        raise BadInput(f"{path} is not an ONNX file: ONNX Runtime runs nothing else")
     check_tagged(path)
     if times is not None:
         if inputs is not None or dims:
-            raise BadInput("a profile that exists is only read: inputs would have no effect")
+            raise BadInput("an existing profile is only read: inputs would have no effect")
         result = _read(path, tagging.existing(times), warmup or 0, progress)
     else:
         warmup = 3 if warmup is None else warmup
         if runs < 1 or warmup < 0:
-            raise BadInput(f"{runs} runs after {warmup} for warming up: there must be one at least")
+            raise BadInput(f"{runs} runs after {warmup} for warm-up: there must be at least one")
         if threads is not None and threads < 1:
-            raise BadInput(f"{threads} threads: there must be one at least")
+            raise BadInput(f"{threads} threads: there must be at least one")
         result = _run(path, inputs, dims, warmup, runs, threads, provider, progress)
     if has_functions(path):
         result.notes.append(
-            f"{path} has functions, in which optimized nodes are hard to find again: "
+            f"{path} has functions, which make optimized nodes hard to identify: "
             "profile the model as it was before it was outlined"
         )
     for note in result.notes:
@@ -231,11 +230,11 @@ def _run(
         times = read_times(events, warmup, calm=True)
         if (
             len(times.run_microseconds) < runs
-        ):  # ONNX Runtime keeps a million events and drops what comes after
+        ):  # ONNX Runtime keeps a million events and drops the rest
             notes.append(
-                f"ONNX Runtime's profile holds {len(times.run_microseconds)} of {runs} runs: ask for fewer runs"
+                f"ONNX Runtime's profile contains only {len(times.run_microseconds)} of {runs} runs: reduce --runs"
             )
-        progress("tagging what was executed")
+        progress("tagging the executed graph")
         given_graph = tagging.load(path)
         graph = _tagged_graph(executed, path) if executed else given_graph
         join = Join(graph, executed or path)
@@ -257,8 +256,8 @@ def _run(
 def _session(
     path: Path, folder: Path, provider: str, threads: int | None, runtime: Any, notes: list[str]
 ) -> tuple[Any, Path | None]:
-    """A session with its profiler on, and the graph that it executes. Providers that compile parts of
-    a graph cannot write those down; what they leave of the names is then all there is."""
+    """A session with its profiler on, and the graph that it executes. Providers that compile parts of a graph cannot
+    write it; then None, and nodes can be matched only by the names that remain."""
     executed = folder / "executed.onnx"
 
     def options(*, dump: bool) -> Any:
@@ -275,7 +274,9 @@ def _session(
         return open_session(path, options(dump=True), provider, runtime), executed
     except BadInput:
         session = open_session(path, options(dump=False), provider, runtime)
-        notes.append("ONNX Runtime could not write the graph that it executes: joined by names")
+        notes.append(
+            "ONNX Runtime could not write the graph that it executes: nodes are matched by name"
+        )
         return session, None
 
 
@@ -293,13 +294,13 @@ def _tagged_graph(executed: Path, reference: Path) -> TaggedModel:
     target = executed.with_name("tagged.onnx")
     graph = tagging.tag(executed, target, reference=reference, dag=False)
     for data in executed.parent.glob("tagged.onnx*"):
-        data.unlink()  # its tags are read already, and weights fill a disk
+        data.unlink()  # its tags have been read, and weights take much disk space
     return graph
 
 
 def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Profile:
-    """Attributes a profile that exists. Names that the model does not have are looked up in the graph
-    that ONNX Runtime makes of it here, where it is installed."""
+    """Attributes an existing profile. Names that the model does not have are looked up in the graph that ONNX Runtime
+    makes of it here, if that is installed."""
     times = read_times(times_file, warmup)
     progress(f"reading {path}")
     graph = given_graph = tagging.load(path)
@@ -327,8 +328,8 @@ def _read(path: Path, times_file: Path, warmup: int, progress: Progress) -> Prof
 
 
 def _add_lines(result: Profile, executed: TaggedModel, given: TaggedModel) -> None:
-    """The lines of Python code. An optimizer drops them, but what it makes of a node has the node's name,
-    with something at its end, or its values."""
+    """Adds the lines of Python code. An optimizer drops them, but the nodes that it makes have the original's name
+    (perhaps with a suffix) or values."""
     lines = {name: node.source for name, node in given.nodes.items() if node.source}
     values = {v: node.source for node in given.nodes.values() if node.source for v in node.outputs}
     for kernel in result.kernels:
@@ -340,7 +341,7 @@ def _add_lines(result: Profile, executed: TaggedModel, given: TaggedModel) -> No
 
 
 def _check_model(path: Path, times_file: Path, times: Times, join: Join) -> None:
-    """A profile of another model is refused."""
+    """Raises if the profile is that of another model."""
     named = [match for match in join.matches(times) if not match.kernel.added]
     known = [match for match in named if match.nodes and not match.taken]
     spent, of_known = (sum(m.kernel.microseconds for m in group) for group in (named, known))
@@ -411,7 +412,7 @@ def _attributed(
 
 
 def _said(matches: Sequence[Match]) -> Iterator[str]:
-    """What was decided about names that the model does not have as they stand."""
+    """Describes how names were handled that the model does not have exactly."""
     fused = [match for match in matches if match.fused]
     if fused:
         strange = sum(match.strange for match in fused)
@@ -461,7 +462,7 @@ def _add_up(result: Profile) -> None:
 
 @dataclass
 class ModuleChange:
-    """What became of a module's time."""
+    """How a module's time changed."""
 
     path: str
     class_name: str
@@ -476,20 +477,20 @@ class ModuleChange:
 
 
 def read_profile(path: tagging.StrPath) -> dict[str, Any]:
-    """What `htp profile --json` wrote."""
+    """Reads the output of `htp profile --json`."""
     try:
         data = json.loads(tagging.existing(path).read_bytes())
     except (OSError, ValueError) as error:
-        raise BadInput(f"{os.fspath(path)} is no JSON of 'htp profile': {error}") from error
+        raise BadInput(f"{os.fspath(path)} is not JSON output of 'htp profile': {error}") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise BadInput(f"{os.fspath(path)} is no JSON of 'htp profile'")
+        raise BadInput(f"{os.fspath(path)} is not JSON output of 'htp profile'")
     if data.get("version") != VERSION:
         raise BadInput(f"{os.fspath(path)} has version {data.get('version')!r}, expected {VERSION}")
     return data
 
 
 def compare_profiles(before: Mapping[str, Any], after: Profile) -> list[ModuleChange]:
-    """Every module of either profile, by how much slower its own code became, the worst first."""
+    """Every module of either profile, sorted by how much slower its own code became, the worst first."""
     try:
         old = {module["path"]: module for module in before["modules"]}
         changes = [

@@ -1,4 +1,4 @@
-"""A trace of a PyTorch model without an export: for those who have the ONNX file already."""
+"""Traces a PyTorch model without exporting it, for users who already have an ONNX file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Trace:
 
     @property
     def source(self) -> str:
-        """What saw the model: torchscript or export."""
+        """The tracer that made it: torchscript or export."""
         return str(self.document["producer"]["source"])
 
     @property
@@ -64,13 +64,13 @@ def trace(
 ) -> Trace:
     """Writes the trace of a model (docs/formats/trace.md), for `htp.tag(…, trace=…)`.
 
-    `model` is an nn.Module with an example call (`args`, `kwargs`), or what holds a trace already: a
-    program of torch.export, a module of TorchScript, an archive of either (`.pt2`, `.pt`). `f` is the
-    file to write, by default model.trace.json, or NAME.trace.json beside an archive. Sketches of all
-    parameters are in it, so that optimized and quantized forms of the model are recognised, too.
+    `model` is an nn.Module with an example call (`args`, `kwargs`), or something that already contains a
+    trace: a torch.export program, a TorchScript module, or an archive of either (`.pt2`, `.pt`). `f` is the
+    file to write, by default model.trace.json, or NAME.trace.json beside an archive. The trace contains
+    sketches of all parameters, which identify them in optimized and quantized forms of the model.
 
-    `tracer` "auto" takes torch.export and, where that fails, torch.jit.trace. The model is in
-    evaluation mode while it is traced, and afterwards as it was.
+    With `tracer="auto"`, torch.export is used or, if that fails, torch.jit.trace. The model is in evaluation
+    mode while it is traced, and is restored afterwards.
     """
     if tracer not in ("auto", "export", "torchscript"):
         raise BadInput(f"tracer is {tracer!r}, expected 'auto', 'export' or 'torchscript'")
@@ -122,7 +122,7 @@ def _traced(
         try:
             return _capture(call, tracer, notices, say)
         except HTPError:
-            notices.texts.clear()  # they are about traces that are none
+            notices.texts.clear()  # they describe a trace that failed
             raise
 
 

@@ -1,4 +1,4 @@
-"""What a tagged model consists of: modules, nodes, weights."""
+"""The parts of a tagged model: modules, nodes, weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Record = TypeVar("_Record")
 
 @dataclass(frozen=True)
 class Context:
-    """Another module that a node could be said to belong to."""
+    """Another module to which a node could belong."""
 
     tag: str
     scope: str
@@ -43,7 +43,7 @@ class Node:
     confidence: float = 0.0
     contexts: tuple[Context, ...] = ()
     reason: str = ""
-    source: str | None = None  # the line of Python code, FILE:LINE, where it is known
+    source: str | None = None  # the line of Python code, FILE:LINE, if known
 
     @property
     def is_constant(self) -> bool:
@@ -79,8 +79,8 @@ class Module:
     torch_nn: bool
     tag: str
     calls: int
-    own_nodes: int  # how many its own code made, without constants
-    total_nodes: int  # with all modules below
+    own_nodes: int  # number of nodes that its own code made, without constants
+    total_nodes: int  # including all modules below
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     children: tuple[str, ...] = field(default=(), compare=False)
@@ -92,7 +92,7 @@ class Module:
 
     @property
     def nodes(self) -> dict[str, Node]:
-        """The nodes that it and all modules below it made, by name; constants are left out."""
+        """The nodes that it and all modules below it made, by name, without constants."""
         model = self._of()
         return {node.name: node for node in model.nodes_in(self.path)}
 
@@ -108,8 +108,8 @@ class Module:
 
 
 def _filled(cls: type[_Record], **fields: Any) -> _Record:
-    """A record with all of its fields. Frozen dataclasses set theirs one by one, which of a large model is a good
-    part of the time of reading it."""
+    """Makes a record from all of its fields. The constructor of a frozen dataclass sets them one by one, which would
+    be a good part of the time of reading a large model."""
     record = cls.__new__(cls)
     record.__dict__.update(fields)
     return record

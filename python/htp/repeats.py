@@ -1,4 +1,4 @@
-"""Repeated layers: modules beside each other that are made of the same parts, told as one (`24 × BertLayer`)."""
+"""Repeated layers: sibling modules with equal contents, which are shown as one (`24 × BertLayer`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .records import Module
 
 @dataclass(frozen=True)
 class Layers:
-    """Modules right below one other that are equal; the first stands for all. Most are alone."""
+    """Equal modules with the same parent; the first represents all. Most groups have one module."""
 
     modules: tuple[Module, ...]
 
@@ -24,17 +24,17 @@ class Layers:
 
     @property
     def label(self) -> str:
-        """`24 × BertLayer`, or `BertLayer` where it is alone."""
+        """`24 × BertLayer`, or `BertLayer` if it is alone."""
         times = f"{len(self)} × " if len(self) > 1 else ""
         return f"{times}{self.first.class_name}"
 
     @property
     def short_tag(self) -> str:
-        """As the label, but one that is alone by the last part of its tag: `BertLayer.0`."""
+        """Like the label, but a single module is shown as the last part of its tag: `BertLayer.0`."""
         return self.label if len(self) > 1 else self.first.tag.rpartition("/")[2]
 
     def names(self, start: str) -> str:
-        """Their paths from a module on: `layer.0 … 23`, `query, key, value`."""
+        """Their paths without the prefix `start`: `layer.0 … 23`, `query, key, value`."""
         names = [module.path.removeprefix(start) for module in self.modules]
         if len(names) == 1:
             return names[0]
@@ -52,18 +52,18 @@ class Layers:
 
 
 class Repeats:
-    """Groups the modules of a model. Two are equal if class, operations, parameters and all below them are."""
+    """Groups the modules of a model. Two are equal if their classes, operations, parameters and children are."""
 
     def __init__(self, model: TaggedModel) -> None:
         self.model = model
         self._numbers: dict[Hashable, int] = {}
         self._kinds: dict[str, int] = {}
-        if model.has_figures:  # where nodes were not read, the program that did has compared them
+        if model.has_figures:  # nodes were not read; the native program has compared the modules
             entries = model.metadata["hierarchy"]["modules"]
             self._kinds = {entry["path"]: entry["kind"] for entry in entries}
             return
         ops, kinds = model.op_counts, self._kinds
-        for module in reversed(list(model.modules.values())):  # what is below comes first
+        for module in reversed(list(model.modules.values())):  # children before parents
             parts = (
                 module.class_name,
                 module.calls,
@@ -78,19 +78,19 @@ class Repeats:
         return child.removeprefix(f"{module.path}.")
 
     def kind(self, path: str) -> int:
-        """Equal for equal modules."""
+        """A number that is equal for equal modules."""
         return self._kinds[path]
 
     def below(self, module: Module, *, torch_nn: bool = True) -> list[Layers]:
-        """The modules right below one, equal ones together, in order of the first."""
+        """The direct children of a module, equal ones grouped, in the order of the first of each group."""
         groups: dict[int, list[Module]] = {}
         for child in self.model.shown_below(module, torch_nn):
             groups.setdefault(self._kinds[child.path], []).append(child)
         return [Layers(tuple(group)) for group in groups.values()]
 
     def tree(self, *, torch_nn: bool = True) -> Iterator[tuple[str, str, Layers]]:
-        """As TaggedModel.branches, with equal modules in one line: the lines that lead to it, the path
-        from the one above, and the modules."""
+        """Like TaggedModel.branches, with equal modules in one line: yields the lines that lead to it, the path
+        relative to the parent, and the modules."""
         pending = [("", "", "", Layers((self.model.modules[""],)))]
         while pending:
             branch, stem, name, layers = pending.pop()
@@ -102,5 +102,5 @@ class Repeats:
                 pending.append((stem + lines[0], stem + lines[1], group.names(start), group))
 
     def groups(self) -> list[Layers]:
-        """All that repeat, the outermost first; what lies inside them is told once."""
+        """All repeated layers, the outermost first; repetitions inside them are listed once."""
         return [layers for _, _, layers in self.tree() if len(layers) > 1]

@@ -9,12 +9,12 @@ from .figures import short_costs, unsure
 from .model import TaggedModel
 from .repeats import Repeats
 
-#: Rows of what has no end in a large model.
+#: At most this many rows of tables that grow with the model.
 _MOST = 50
 
 
 def markdown(model: TaggedModel) -> str:
-    """What the model is made of: coverage, evidence, modules, functions, decisions."""
+    """The report: coverage, modules, functions, evidence, decisions."""
     s = model.statistics
     parts = [
         f"# {_text(model.modules[''].class_name or model.path.stem)}",
@@ -29,14 +29,18 @@ def markdown(model: TaggedModel) -> str:
                 ("placed", s["placed"], f"{100 * s['placed_share']:.1f} %, below the root"),
                 ("shared", s["shared"], "used by several modules"),
                 ("contested", s["contested"], "with evidence for other modules, too"),
-                ("contaminated", s["contaminated"], "tagged with another layer than names say"),
+                (
+                    "contaminated",
+                    s["contaminated"],
+                    "tagged with another layer than their names say",
+                ),
             ],
         ),
         "## Modules",
-        "The tag of a module is the names from the root to it, with `/` in front of each. *Own* are the "
-        "operations with its tag, *all* includes those of the modules below; constants are left out. Parameters, "
-        "bytes of weights and multiply-adds are with all modules below, and what is shared counts once. Equal "
-        "modules beside each other are one line, with the numbers of each.",
+        "The tag of a module is made of the names from the root to it, each after a `/`. *Own* counts the "
+        "operations with its tag, *all* includes those of the modules below it, both without constants. Parameters, "
+        "bytes of weights and multiply-adds include all modules below; anything shared counts once. Equal "
+        "sibling modules share one line, with the numbers of one of them.",
         _table(
             ("module", "path", "calls", "own", "all", "parameters", "bytes", "multiply-adds"),
             [
@@ -73,7 +77,7 @@ def markdown(model: TaggedModel) -> str:
 
 
 def _functions(model: TaggedModel) -> list[str]:
-    """Of an outlined model."""
+    """The functions of an outlined model."""
     functions = model.metadata["functions"]
     if not functions:
         return []
@@ -90,7 +94,7 @@ def _some(items: Sequence[str], most: int = 4) -> str:
 
 
 def _decisions(model: TaggedModel) -> str:
-    """What is unsure or had several contexts, the least sure first."""
+    """Nodes whose tags are uncertain or that had several contexts, the least certain first."""
     open_ones = unsure(model)
     others = [n for n in model.nodes.values() if n.contexts and not n.is_constant]
     decided = list({node.name: node for node in [*open_ones, *others]}.values())
@@ -113,24 +117,24 @@ def _decisions(model: TaggedModel) -> str:
     if len(decided) <= _MOST:
         return table
     rest = len(decided) - _MOST
-    return f"{table}\n\n… and {rest} more: `htp analyze --show-resolution-details` lists all."
+    return f"{table}\n\n… and {rest} more: `htp analyze --show-resolution-details` lists them all."
 
 
 def _text(value: object) -> str:
-    """Any text as itself: no markup of Markdown or HTML, and on one line."""
+    """Escapes text, so that it is not taken for Markdown or HTML and stays on one line."""
     shown = "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in str(value))
     return re.sub(r"([\\`*_\[\]<>|&#~])", r"\\\1", shown)
 
 
 def _code(value: object) -> str:
-    """A name as code. Within it a bar still ends a cell, and a backtick the code."""
+    """A name as code, in which a bar would still end the cell, and a backtick the code."""
     shown = "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in str(value or ""))
     shown = shown.replace("`", "\u02cb").replace("|", "\\|")
     return f"`{shown}`" if shown else ""
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns of numbers stand at the right."""
+    """A table; columns of numbers are aligned right."""
     cells = [[str(cell) for cell in row] for row in rows]
     right = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))]
     lines = [" | ".join(heads), " | ".join("--:" if r else "---" for r in right)]

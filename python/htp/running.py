@@ -1,4 +1,4 @@
-"""Runs ONNX models in ONNX Runtime: sessions, and inputs that were given or are made up."""
+"""Runs ONNX models in ONNX Runtime: sessions, and given or generated inputs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 from .errors import BadInput, MissingPackage
 
-#: What a symbolic dimension becomes where nobody says: its first axis is a batch.
+#: Sizes of symbolic dimensions that are not given: of a first axis, which is a batch, and of others.
 _BATCH, _SIZE = 1, 16
-#: Example inputs that are kept are at most so many bytes.
+#: Example inputs are stored only up to this many bytes.
 _KEPT = 1 << 24
 _FLOATS = {"float": "float32", "double": "float64", "float16": "float16"}
 
@@ -31,7 +31,7 @@ def packages(purpose: str) -> tuple[Any, Any]:
 
 
 def provider_name(runtime: Any, name: str | None) -> str:
-    """`cpu` and `cuda` are enough of a name; the processor is always there."""
+    """The full name of a provider, which may be abbreviated, such as `cpu` and `cuda`. The default is the CPU."""
     if name is None:
         return "CPUExecutionProvider"
     available: list[str] = runtime.get_available_providers()
@@ -42,7 +42,7 @@ def provider_name(runtime: Any, name: str | None) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """What went wrong in ONNX Runtime, without its codes and without where in its sources."""
+    """The message of an ONNX Runtime error, without error codes and source locations."""
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
     if text.startswith("[ONNXRuntimeError]"):
         text = text.split(" : ", 3)[-1]
@@ -57,7 +57,7 @@ def open_session(path: Path, options: Any, provider: str, runtime: Any) -> Any:
     try:
         return runtime.InferenceSession(str(path), options, providers=providers)
     except Exception as error:
-        raise BadInput(f"ONNX Runtime does not load {path}: {first_line(error)}") from error
+        raise BadInput(f"ONNX Runtime cannot load {path}: {first_line(error)}") from error
 
 
 def run_session(session: Any, feeds: Mapping[str, Any], path: Path, made_up: str = "") -> list[Any]:
@@ -71,19 +71,19 @@ def run_session(session: Any, feeds: Mapping[str, Any], path: Path, made_up: str
 
 @dataclass
 class Inputs:
-    """What a model is run with."""
+    """The inputs of a run."""
 
     feeds: dict[str, Any]
     sizes: dict[str, int] = field(default_factory=dict)  # of symbolic dimensions
-    guessed: dict[str, int] = field(default_factory=dict)  # of these, the ones nobody gave
+    guessed: dict[str, int] = field(default_factory=dict)  # those among them that were not given
 
     @property
     def hint(self) -> str:
-        """How to run it with other inputs, where these were made up."""
+        """If sizes were guessed, how to run the model with others."""
         if not self.guessed:
             return ""
         sizes = ", ".join(f"{name}={size}" for name, size in self.guessed.items())
-        return f"sizes were made up: {sizes}; --dim NAME=SIZE or --inputs FILE.npz gives others"
+        return f"sizes were guessed: {sizes}; use --dim NAME=SIZE or --inputs FILE.npz for others"
 
 
 def inputs_for(
@@ -93,8 +93,8 @@ def inputs_for(
     numpy: Any,
     path: Path,
 ) -> Inputs:
-    """Inputs from a file or a mapping, or those that an export kept beside the model; what is lacking is
-    made from the model's shapes. Integers are 0 or 1, which every vocabulary has; masks let everything
+    """Inputs from a file or a mapping, or those that an export stored beside the model. Missing inputs are
+    generated from the model's shapes: integers are 0 or 1, which every vocabulary has, and masks let everything
     through."""
     wanted = session.get_inputs()
     names = [value.name for value in wanted]
@@ -106,7 +106,7 @@ def inputs_for(
     for value in wanted:
         if value.name in found:
             inputs.feeds[value.name] = _fitting(value, found[value.name], numpy)
-    for value in wanted:  # sizes that given inputs settle hold for the others, too
+    for value in wanted:  # sizes of given inputs also apply to the others
         for name, size in zip(value.shape, getattr(inputs.feeds.get(value.name), "shape", ())):
             if isinstance(name, str):
                 inputs.sizes.setdefault(name, size)
@@ -125,12 +125,12 @@ def inputs_for(
 
 
 def kept_inputs(model: Path) -> Path:
-    """Where an export keeps the inputs of its example call."""
+    """Where an export stores the inputs of its example call."""
     return Path(model).with_suffix(".inputs.npz")
 
 
 def keep_inputs(file: Path, tensors: Mapping[str, Any]) -> bool:
-    """Writes the inputs of an example call, unless they are large or of a type that NumPy lacks."""
+    """Writes the inputs of an example call, unless they are large or have a type that NumPy lacks."""
     try:
         import numpy
 
@@ -145,8 +145,7 @@ def keep_inputs(file: Path, tensors: Mapping[str, Any]) -> bool:
 
 
 def _kept(path: Path, wanted: list[Any], numpy: Any) -> dict[str, Any]:
-    """Inputs that lie beside a model, where they are all that it takes and fit: another export may have
-    left them."""
+    """The inputs stored beside a model, if they are complete and fit; they may be left from another export."""
     file = kept_inputs(path)
     if not file.is_file():
         return {}
@@ -160,7 +159,7 @@ def _kept(path: Path, wanted: list[Any], numpy: Any) -> dict[str, Any]:
 
 
 def read_inputs(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any]:
-    """Arrays by name, of an .npz file or a mapping."""
+    """Arrays by name, from an .npz file or a mapping."""
     import numpy
 
     if given is None:
@@ -172,7 +171,9 @@ def read_inputs(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> dic
             return {name: file[name] for name in file.files}
     except (OSError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         reason = (
-            error.strerror if isinstance(error, OSError) and error.strerror else "it is no .npz"
+            error.strerror
+            if isinstance(error, OSError) and error.strerror
+            else "it is not an .npz file"
         )
         raise BadInput(f"cannot read inputs from {given}: {reason}") from error
 
@@ -198,7 +199,7 @@ def _fitting(value: Any, array: Any, numpy: Any) -> Any:
 
 
 def _guess(wanted: list[Any], inputs: Inputs) -> None:
-    """Sizes for all symbolic dimensions that have none. Plain names come first, for sums are made of
+    """Guesses sizes for all symbolic dimensions without one. Plain names come first, because sums are computed from
     them. A dimension without a name is called INPUT.AXIS."""
     open_ = [
         (name or f"{value.name}.{axis}", _BATCH if axis == 0 else _SIZE)
@@ -214,8 +215,8 @@ def _guess(wanted: list[Any], inputs: Inputs) -> None:
 
 
 def _cover_caches(wanted: list[Any], inputs: Inputs) -> None:
-    """A decoder's mask is as long as what its caches hold and what is new together; exporters often give
-    that length a name of its own."""
+    """Makes a decoder's mask as long as its caches and the new tokens together; exporters often give that length a
+    name of its own."""
     shapes = {value.name: value.shape for value in wanted if value.name not in inputs.feeds}
     kept = next((s for n, s in shapes.items() if n.startswith("past") and len(s) == 4), None)
     new = next((shapes[n] for n in ("input_ids", "inputs_embeds") if n in shapes), None)
@@ -238,7 +239,7 @@ def _sizes(value: Any, inputs: Inputs, used: set[str]) -> list[int]:
 
 
 def _evaluated(name: str, sizes: Mapping[str, int], used: set[str]) -> int | None:
-    """A dimension's size where it is known, also that of a sum such as `past_length + length`."""
+    """The size of a dimension, or of an expression such as `past_length + length`; None if unknown."""
     if name in sizes:
         used.add(name)
         return sizes[name]
@@ -277,5 +278,5 @@ def _made(value: Any, shape: list[int], generator: Any, numpy: Any) -> Any:
         return generator.integers(0, 2, shape).astype(kind)
     except TypeError:
         raise BadInput(
-            f"input {value.name!r} is {value.type}, which cannot be made up: give it with --inputs"
+            f"input {value.name!r} is {value.type}, which cannot be generated: pass it with --inputs"
         ) from None

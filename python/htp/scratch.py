@@ -1,7 +1,7 @@
-"""Folders for files that are being made. A run that is killed cannot remove its own; the next one does.
+"""Folders for files that are being made. A run that is killed cannot remove its folder; the next run does.
 
-A folder is locked for as long as the process that made it lives, whatever ends that process, so that one that can
-be locked belongs to nobody. The lock is a file in the folder, which is gone when the folder is.
+A folder is locked for as long as the process that made it lives, so a folder that can be locked is a leftover. The
+lock is a file in the folder and is removed with it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SUFFIX = re.compile("[a-z0-9_]{8}")
 
 
 class Scratch:
-    """A folder that is removed when the block ends, or with the object.
+    """A folder that is removed at the end of the block, or with the object.
 
     with Scratch("htp-scratch-") as folder:
         write(folder / "model.onnx")
@@ -50,12 +50,12 @@ class Scratch:
         self._finalizer()
 
     def files(self) -> Iterator[Path]:
-        """What was made in the folder, by name."""
+        """The files made in the folder, sorted by name."""
         return (f for f in sorted(self.path.iterdir()) if f.is_file() and f.name != _LOCK)
 
 
 def _make(parent: Path, prefix: str) -> tuple[Path, int]:
-    """A new folder and its lock. A run that removes leftovers may come between: then there is another one."""
+    """A new folder and its lock. If a run that removes leftovers deletes it before it is locked, tries again."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         try:
@@ -68,7 +68,7 @@ def _make(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 def _locked(handle: int) -> bool | None:
-    """Whether this process got the lock; None on a file system that has none."""
+    """Whether this process got the lock; None if the file system has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -79,14 +79,14 @@ def _locked(handle: int) -> bool | None:
 
 
 def _remove(folder: Path, lock: int) -> None:
-    """The lock goes last: until then no other run removes the same folder."""
+    """Removes a folder. The lock is released last, so that no other run removes the same folder."""
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.close(lock)
 
 
 def _remove_leftovers(parent: Path, prefix: str) -> None:
-    """Removes what killed runs left in `parent` under the same prefix: folders that can be locked."""
+    """Removes folders with this prefix that killed runs left in `parent`: those that can be locked."""
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             if entry.name.startswith(prefix) and _SUFFIX.fullmatch(entry.name[len(prefix) :]):
@@ -98,7 +98,7 @@ def _remove_if_free(folder: Path) -> None:
     try:
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
-        folder.rmdir()  # only where it is empty: it was killed before it had a lock
+        folder.rmdir()  # only if it is empty: its process was killed before it made the lock
         return
     if _locked(handle):
         _remove(folder, handle)

@@ -1,7 +1,7 @@
-"""trace.json from a TorchScript module: one that was loaded, or that torch.jit.trace has just made.
+"""Makes a trace.json from a TorchScript module: one that was loaded, or that torch.jit.trace has just made.
 
-The same as htp-trace reads from a `.pt` archive. Follows `forward` through the graphs of the methods that
-it calls; which instance runs an operation is what the graph's attributes say.
+The result equals what htp-trace reads from a `.pt` archive. Follows `forward` through the graphs of the methods
+that it calls; the graph's attributes say which instance runs an operation.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def read_script(
     model: torch.nn.Module | None = None,
     names: list[str] | None = None,
 ) -> dict[str, Any]:
-    """The trace of a TorchScript module. `model` is what it was traced from, where that is at hand;
-    `names` are its inputs'."""
+    """The trace of a TorchScript module. `model` is the module it was traced from, if available; `names` are those
+    of its inputs."""
     return _Reader(script, model).read(script, names)
 
 
@@ -47,7 +47,7 @@ class _Reader(GraphReader):
         return self.document(inputs, list(self.flat(results)))
 
     def input(self, value: Any, kind: Any, inputs: list[dict[str, Any]]) -> Thing:
-        """An argument of the model; exporters take a tuple apart."""
+        """An argument of the model; tuples are flattened, as exporters do."""
         if kind.kind() == "TupleType":
             return [self.input(value, element, inputs) for element in kind.elements()]
         made = self.make(value)
@@ -103,8 +103,7 @@ class _Reader(GraphReader):
         return self.aliases.get(path, path)
 
     def invoke(self, owner: torch.nn.Module, method: str, arguments: list[Thing]) -> Thing:
-        """What a method gives back. One that calls another one of its own module is still the same
-        call."""
+        """The results of a method. A method that another method of the same module calls belongs to the same call."""
         entry = self.entry[self.paths[owner]]
         graph = _graph(owner, method)
         around = self.things
@@ -127,6 +126,6 @@ class _Reader(GraphReader):
 
 
 def _graph(owner: Any, method: str) -> Any:
-    """Of a method. In a module that was traced just now Python's attribute hides it."""
+    """The graph of a method. In a freshly traced module, a Python attribute hides it."""
     found = getattr(owner, method)
     return found.graph if hasattr(found, "graph") else owner._c._get_method(method).graph

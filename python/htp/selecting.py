@@ -1,4 +1,4 @@
-"""Nodes by the modules that they came from: what quantizers and compilers take as lists of names."""
+"""Selects nodes by the modules that they came from, as lists of names for quantizers and compilers."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ FORMATS: tuple[SelectFormat, ...] = ("names", "json", "onnxruntime", "olive")
 
 @dataclass(frozen=True)
 class Selection:
-    """Nodes of a model that were asked for by module."""
+    """Nodes of a model that were selected by module."""
 
     model: TaggedModel
     patterns: tuple[str, ...]
-    modules: tuple[Module, ...]  # that match; what lies below them belongs to them
-    nodes: tuple[Node, ...]  # in the order of the file
-    names: tuple[str, ...]  # of the nodes, as the file has them
-    nameless: int = 0  # nodes that the file gives no name to: no list of names can hold them
+    modules: tuple[Module, ...]  # that match; modules below them are included implicitly
+    nodes: tuple[Node, ...]  # in file order
+    names: tuple[str, ...]  # of the nodes, as in the file
+    nameless: int = 0  # nodes without a name in the file, which no list of names can contain
 
     def __len__(self) -> int:
         return len(self.nodes)
 
     def formatted(self, form: SelectFormat) -> Any:
-        """What a tool takes: a list of names, or an object."""
+        """The selection in the format of a tool: a list of names, or an object."""
         if form in ("names", "onnxruntime"):
             return list(self.names)
         if form == "olive":
@@ -61,16 +61,16 @@ def select(
     own: bool = False,
     invert: bool = False,
 ) -> Selection:
-    """The nodes of all modules that match one of the patterns.
+    """Selects the nodes of all modules that match one of the patterns.
 
     A pattern is a path ('encoder.layer.0'), a tag, or a glob over paths: `*` is any text within one
     component, `**` any number of components, `[0-11]` a number from 0 to 11, `[abc]` and `?` one
-    character. With `classes`, it is the name of a class (`Bert*Attention`). A module is meant with
-    all modules below it; with `own`, only what its own code made. `op_types` keeps only nodes of
-    these types, and `invert` gives all other nodes (of these types). Constants are no part of it.
+    character. With `classes`, it is the name of a class (`Bert*Attention`). A module includes all modules
+    below it, or with `own` only the nodes that its own code made. `op_types` keeps only nodes of these
+    types, and `invert` selects all other nodes (of these types). Constants are never selected.
     """
     if not patterns:
-        raise BadInput("there is no pattern to select modules by")
+        raise BadInput("no pattern given to select modules")
     tagged = model if isinstance(model, TaggedModel) else load(model)
     chosen: dict[str, Module] = {}
     for pattern in patterns:
@@ -100,7 +100,7 @@ def select(
 def _at_path(model: TaggedModel, pattern: str) -> list[Module]:
     """Modules whose path, or another path to them, matches."""
     if not re.search(r"[*?\[]", pattern):
-        return [model.module(pattern)]  # also by its tag; it raises with names that are close
+        return [model.module(pattern)]  # accepts a tag, too; the error lists similar names
     matches = path_matcher(pattern)
     found = [m for m in model.modules.values() if any(map(matches, (m.path, *m.aliases)))]
     if not found:
@@ -126,13 +126,13 @@ def _of_class(model: TaggedModel, pattern: str) -> list[Module]:
 
 
 def path_matcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a path matches a glob. Only `**` crosses a dot, and it may stand for nothing."""
+    """A function that tells whether a path matches a glob. Only `**` matches dots, and it may match nothing."""
     parts = pattern.split(".") if pattern else []
     expressions = [None if part == "**" else re.compile(_component(part)) for part in parts]
 
     def matches(path: str) -> bool:
         names = path.split(".") if path else []
-        # reached[i]: the names so far can be matched by the first i parts
+        # i in reached: the names so far can be matched by the first i parts
         reached = _skipping({0}, expressions)
         for name in names:
             following = set()
@@ -151,7 +151,7 @@ def path_matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _skipping(reached: set[int], expressions: Sequence[re.Pattern[str] | None]) -> set[int]:
-    """`**` may stand for no component at all."""
+    """Adds the positions reached by letting `**` match no component."""
     result = set(reached)
     for i, expression in enumerate(expressions):
         if i in result and expression is None:
@@ -160,14 +160,14 @@ def _skipping(reached: set[int], expressions: Sequence[re.Pattern[str] | None]) 
 
 
 def _component(glob: str) -> str:
-    """A regular expression for one component of a glob. In a plain glob, `[0-11]` would be the digits
-    0 and 1: nobody who writes it for layers means that."""
+    """A regular expression for one component of a glob. In a plain glob, `[0-11]` would match the digits 0 and 1,
+    which is not what is meant by a range of layers."""
     result, at = "", 0
     while at < len(glob):
         if (numbers := re.compile(r"\[(\d+)-(\d+)\]").match(glob, at)) and len(numbers[0]) > 5:
             first, last = int(numbers[1]), int(numbers[2])
             if last < first or last - first > 100_000:
-                raise BadInput(f"{numbers[0]} in {glob!r} is no range of numbers")
+                raise BadInput(f"{numbers[0]} in {glob!r} is not a range of numbers")
             result += f"(?:{'|'.join(map(str, range(first, last + 1)))})"
             at = numbers.end()
         elif letters := re.compile(r"\[(!?)([^\]]+)\]").match(glob, at):
@@ -180,7 +180,7 @@ def _component(glob: str) -> str:
     try:
         re.compile(result)
     except re.error:
-        raise BadInput(f"{glob!r} is no glob: look at its brackets") from None
+        raise BadInput(f"{glob!r} is not a valid glob: check its brackets") from None
     return result
 
 
@@ -207,8 +207,8 @@ def _known_types(model: TaggedModel, op_types: Iterable[str] | None) -> set[str]
 
 
 def names_in_file(model: TaggedModel, file: Path) -> dict[str, str]:
-    """The name that a file has for each node by HTP's name of it. HTP makes up names (`Add#17`) for nodes
-    without one, and for all but one that share a name; no other tool knows those."""
+    """Maps HTP's name of each node to its name in the file. HTP makes up names (`Add#17`) for nodes without one, and
+    for all but the first of those that share a name; no other tool knows them."""
     nodes, raw = list(model.nodes.values()), list(raw_nodes(file))
     if [node.op_type for node in nodes] == [entry.op_type for entry in raw]:
         return {node.name: entry.name for node, entry in zip(nodes, raw)}
@@ -227,10 +227,10 @@ def _names(model: TaggedModel, nodes: Sequence[Node]) -> list[str]:
 
 
 def _close(name: str, known: Iterable[str]) -> str:
-    """Names that were perhaps meant. What a glob leaves open is no part of the likeness."""
+    """Names that may have been meant, found without the wildcards of a glob if necessary."""
     names = [n for n in known if n]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if not near:
         plain = re.sub(r"\[[^\]]*\]", "0", name.replace("*", "").strip("."))
         near = difflib.get_close_matches(plain, names, n=3, cutoff=0.4)
-    return f"; close to it: {', '.join(map(repr, near))}" if near else ""
+    return f"; similar names: {', '.join(map(repr, near))}" if near else ""

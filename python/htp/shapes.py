@@ -1,4 +1,4 @@
-"""Dynamic shapes: what a user says in torch.export's or torch.onnx.export's form, for either exporter."""
+"""Dynamic shapes: converts the forms of torch.export and torch.onnx.export for either exporter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import nested
 from .calls import Call
 from .errors import BadInput
 
-#: Axes that are dynamic, with what stands for their sizes, by the name of an input.
+#: For each input name, the dynamic axes and the names or objects that stand for their sizes.
 Dims = dict[str, dict[int, Any]]
 
 
@@ -20,7 +20,7 @@ def dims_of(call: Call, shapes: Any, axes: Any) -> Dims:
     """The dynamic axes of every input: from torch.export's `dynamic_shapes` ("auto" chooses them), or
     from `dynamic_axes`."""
     if shapes is not None and axes is not None:
-        raise BadInput("give either dynamic_shapes or dynamic_axes")
+        raise BadInput("give either dynamic_shapes or dynamic_axes, not both")
     if axes is not None:
         return _from_axes(call, axes)
     if isinstance(shapes, str):
@@ -31,14 +31,14 @@ def dims_of(call: Call, shapes: Any, axes: Any) -> Dims:
 
 
 def _automatic(call: Call) -> Dims:
-    """The batch of every input, the length of what has the form (batch, length), and that of a
-    cache (batch, heads, length, size)."""
+    """Makes dynamic the batch size of every input, the length of inputs of shape (batch, length), and the length of
+    a cache (batch, heads, length, size)."""
     auto = torch.export.Dim.AUTO
     found: Dims = {}
     for leaf in call.leaves:
         rank = leaf.tensor.dim()
         chosen = [0, 1] if rank == 2 else [0, 2] if "." in leaf.name and rank == 4 else [0]
-        sizes = leaf.tensor.shape  # a length of 1 is a step, which stays one
+        sizes = leaf.tensor.shape  # a length of 1 is a decoder step, which stays fixed
         found[leaf.name] = {a: auto for a in chosen if a < rank and (a == 0 or sizes[a] > 1)}
     return found
 
@@ -48,7 +48,7 @@ def _from_axes(call: Call, axes: Mapping[str, Any]) -> Dims:
     return {
         name: dict(dims) if isinstance(dims, Mapping) else {a: f"{name}_{a}" for a in dims}
         for name, dims in axes.items()
-        if name in inputs  # others are outputs, whose axes follow from these
+        if name in inputs  # others are outputs, whose axes follow from those of the inputs
     }
 
 
@@ -65,14 +65,14 @@ def _from_shapes(call: Call, shapes: Any) -> Dims:
             found[name] = _dims(spec)
         else:
             raise BadInput(
-                f"dynamic_shapes names {name!r}, the inputs are {', '.join(call.input_names)}"
+                f"dynamic_shapes has {name!r}, but the inputs are {', '.join(call.input_names)}"
             )
     return {name: dims for name, dims in found.items() if dims}
 
 
 def _paired(value: Any, spec: Any) -> Iterator[tuple[torch.Tensor, Any]]:
-    """Every tensor of an argument with its part of the specification, which has the same structure;
-    for an object it is a list with one entry for each tensor, or one entry for all of them."""
+    """Yields every tensor of an argument with its part of the specification, which has the same structure. For an
+    object, the specification is a list with one entry per tensor, or one entry for all of them."""
     if spec is None:
         return
     if isinstance(value, torch.Tensor):
@@ -106,7 +106,7 @@ def _dims(spec: Any) -> dict[int, Any]:
 
 
 def for_torchscript(dims: Dims) -> dict[str, dict[int, str]] | None:
-    """As `dynamic_axes`, where every axis has a name."""
+    """The axes as `dynamic_axes`, in which every axis has a name."""
     return {
         name: {axis: _axis_name(name, axis, dim) for axis, dim in chosen.items()}
         for name, chosen in dims.items()
@@ -121,7 +121,7 @@ def _axis_name(name: str, axis: int, dim: Any) -> str:
 
 
 def for_dynamo(call: Call, dims: Dims, *, flat: bool) -> Any:
-    """As torch.export's `dynamic_shapes`: by the arguments of forward, or of a flat one."""
+    """The axes as torch.export's `dynamic_shapes`: by the arguments of forward, or of the flattened forward."""
     if not dims:
         return None
     if flat:

@@ -1,6 +1,6 @@
 """Sketches of parameters, as include/HTP/Weights/Sketch.h defines them: signs of projections of each row.
 
-A trace that holds them recognises its parameters in other forms of the model: rounded, quantized, packed.
+With sketches, a trace can identify its parameters in other forms of the model: rounded, quantized, packed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 _LEAST_BITS, _MOST_ROWS = 128, 1024
-_AT_ONCE = 1 << 22  # elements: no second copy of a large weight
+_AT_ONCE = 1 << 22  # elements per step, to avoid a second copy of a large weight
 
 
 @functools.lru_cache(maxsize=8)
@@ -36,8 +36,8 @@ def _digits(bits: torch.Tensor) -> str:
 
 
 def sketch(tensor: torch.Tensor) -> str:
-    """The sketch of a tensor as trace.json holds it; empty where it has none: it is no tensor of floats,
-    its contents are not at hand, it is constant."""
+    """The sketch of a tensor as in trace.json; empty if it has none, because its elements are not floats, its
+    contents are not available, or it is constant."""
     if not tensor.is_floating_point() or tensor.layout is not torch.strided:
         return ""
     if tensor.device.type == "meta" or type(tensor) not in (torch.Tensor, torch.nn.Parameter):

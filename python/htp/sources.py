@@ -1,4 +1,4 @@
-"""Where a model comes from on the command line, and example inputs for it."""
+"""Loads a model that is given on the command line, and makes example inputs for it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Source:
 def load_source(
     text: str, specs: Mapping[str, Any] | None, *, batch: int = 1, cache: bool = False
 ) -> Source:
-    """A Hugging Face name or local folder, `package.module:factory`, or a `.py` file[:factory].
+    """Loads a Hugging Face name or local folder, `package.module:factory`, or a `.py` file[:factory].
 
-    A factory returns the model, or a pair of the model and its inputs (a tuple of positional or a
-    dict of keyword arguments). Without inputs from it or from `specs` they are made from the
-    config of the model. With `cache` a decoder's call is its second step: one more token, with the
-    cache that the first step gave.
+    A factory returns the model, or a pair of the model and its inputs (a tuple of positional or a dict of
+    keyword arguments). If neither the factory nor `specs` gives inputs, they are made from the model's
+    config. With `cache`, the call of a decoder is its second step: one more token, with the cache that the
+    first step returned.
     """
     torchfeatures.check_version()
     try:
@@ -56,7 +56,7 @@ def load_source(
         name = Path(text.rstrip("/")).name
     model, inputs = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
     if not isinstance(model, torch.nn.Module):
-        raise BadInput(f"{text} gave a {type(model).__name__}, expected an nn.Module")
+        raise BadInput(f"{text} returned a {type(model).__name__}, expected an nn.Module")
     if specs is not None:
         inputs = inputs_from_specs(specs, batch)
     elif inputs is None:
@@ -76,12 +76,12 @@ def _load_file(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # classes find their module by its name
+    sys.modules[path.stem] = module  # classes look up their module by name
     with _local_imports(path.parent):
         try:
             spec.loader.exec_module(module)
         except Exception as error:
-            raise BadInput(f"{path} does not load: {type(error).__name__}: {error}") from error
+            raise BadInput(f"cannot load {path}: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -106,7 +106,7 @@ def _call_factory(module: Any, factory: str, text: str) -> Any:
     name = factory or "build"
     made = getattr(module, name, None)
     if made is None:
-        hint = "" if factory else f"; name another one with {text}:FACTORY"
+        hint = "" if factory else f"; choose another factory with {text}:FACTORY"
         raise BadInput(f"{module.__file__ or module.__name__} has no {name!r}{hint}")
     if not callable(made):
         return made
@@ -121,7 +121,7 @@ def _call_factory(module: Any, factory: str, text: str) -> Any:
 
 
 def _from_pretrained(name: str, cache: bool) -> Any:
-    """A Hugging Face model by name or folder; from its config alone where there are no weights."""
+    """A Hugging Face model by name or folder; made from its config if there are no weights."""
     try:
         import transformers
     except ImportError:
@@ -132,7 +132,7 @@ def _from_pretrained(name: str, cache: bool) -> Any:
         if getattr(config, "use_cache", False) and not cache:
             config.use_cache = False
             warnings.warn(
-                "the model is exported without its cache of keys and values (--use-cache keeps it)",
+                "the model is exported without its key/value cache (--use-cache keeps it)",
                 HTPWarning,
                 stacklevel=3,
             )
@@ -148,13 +148,13 @@ def _from_pretrained(name: str, cache: bool) -> Any:
 
 
 def _class_of(config: Any, transformers: Any) -> Any:
-    """The class that the config says it was saved from."""
+    """The class that the model was saved from, according to its config."""
     names = getattr(config, "architectures", None) or []
     return getattr(transformers, names[0], None) if names else None
 
 
 def _next_step(model: Any, inputs: Any) -> dict[str, Any]:
-    """The step after a call: the cache that it gave, and one more token."""
+    """The inputs of the step after a call: the cache that it returned, and one more token."""
     import torch
 
     if not isinstance(inputs, Mapping):
@@ -165,7 +165,7 @@ def _next_step(model: Any, inputs: Any) -> dict[str, Any]:
     except TypeError as error:
         raise BadInput(f"--use-cache: {error}") from error
     if cache is None:
-        raise BadInput(f"--use-cache: {type(model).__name__} gives no past_key_values")
+        raise BadInput(f"--use-cache: {type(model).__name__} returns no past_key_values")
     tokens = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
     step = {**inputs, tokens: inputs[tokens][:, -1:], "past_key_values": cache, "use_cache": True}
     if tokens == "input_ids" and "attention_mask" in inputs:
@@ -180,7 +180,7 @@ _TYPES = "float32 float16 bfloat16 float64 int64 int32 int16 int8 uint8 bool".sp
 
 
 def read_specs(text: str) -> dict[str, Any]:
-    """--input-specs: a JSON file, or JSON itself."""
+    """Reads --input-specs: JSON, or a JSON file."""
     try:
         content = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
     except OSError as error:
@@ -188,7 +188,7 @@ def read_specs(text: str) -> dict[str, Any]:
     try:
         specs = json.loads(content)
     except ValueError as error:
-        raise BadInput(f"--input-specs is no JSON: {error}") from error
+        raise BadInput(f"--input-specs is not JSON: {error}") from error
     if not isinstance(specs, dict) or not specs:
         raise BadInput(
             f'--input-specs must be {{"name": {{"shape": […], "dtype": …}}}}, found {specs!r}'
@@ -197,7 +197,7 @@ def read_specs(text: str) -> dict[str, Any]:
 
 
 def inputs_from_specs(specs: Mapping[str, Any], batch: int = 1) -> dict[str, Any]:
-    """Tensors by specification: shape, dtype, range ([low, high], inclusive), or value."""
+    """Makes tensors from specifications: shape, dtype, range ([low, high], inclusive), or value."""
     import torch
 
     inputs = {}
@@ -243,7 +243,7 @@ def _filled(where: str, shape: list[int], dtype: str, bounds: Any, generator: An
 
 
 def inputs_from_config(model: Any, batch: int = 1) -> dict[str, Any]:
-    """Inputs for a model that says what it wants: its `dummy_inputs`, its main input, its config."""
+    """Makes inputs for a model that describes them: by its main input, its forward and its config."""
     import torch
 
     config = getattr(model, "config", None)

@@ -1,4 +1,4 @@
-"""Leaves a model and the inputs of an example call as they were, whatever an export does to them."""
+"""Restores a model and the inputs of an example call, whatever an export does to them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-#: A class that overrides `update` or `clear` (one that forbids changes, say) is restored through the
-#: methods of the container that it is made from.
+#: Containers are restored through the methods of these base classes, because a subclass may override `update` or
+#: `clear`, for example to forbid changes.
 _CONTAINERS: tuple[type, ...] = (collections.OrderedDict, dict, list, set, collections.deque)
-#: What no forward pass changes, or what must not be taken apart.
+#: Types that no forward pass changes, or whose contents must not be touched.
 _OPAQUE = (
     str,
     bytes,
@@ -40,7 +40,7 @@ _OPAQUE = (
     torch.Size,
     torch.Generator,
 )
-#: A model that leads to more objects than this holds something that is no part of it.
+#: A model from which more objects can be reached refers to something that is not part of it.
 _MOST_OBJECTS = 200_000
 #: Parameters are copied up to this many bytes; a forward pass that writes to one is rare.
 _MOST_PARAMETERS = 256 << 20
@@ -48,9 +48,9 @@ _MOST_PARAMETERS = 256 << 20
 
 @contextlib.contextmanager
 def untouched(model: torch.nn.Module, inputs: Any, warn: Callable[[str], None]) -> Iterator[None]:
-    """Leaves the model and its inputs as they were, also after an exception: attributes of every kind
-    and what they hold, parameters, buffers, hooks, the mode of every module, and PyTorch's random
-    numbers. Inside, the model is in evaluation mode, as both exporters want it."""
+    """Restores the model and its inputs at the end of the block, even after an exception: attributes of every kind
+    and their contents, parameters, buffers, hooks, the mode of every module, and the state of PyTorch's random
+    number generator. Within the block, the model is in evaluation mode, as both exporters expect."""
     saved = _Snapshot(model, inputs)
     grad = torch.is_grad_enabled()
     try:
@@ -63,8 +63,8 @@ def untouched(model: torch.nn.Module, inputs: Any, warn: Callable[[str], None]) 
 
 
 class _Snapshot:
-    """Shallow copies of every container and every object's attributes that can be reached, and copies
-    of the tensors that a forward pass may write to. What did not change is not touched again."""
+    """Shallow copies of all reachable containers and attributes, and copies of the tensors that a forward pass may
+    write to. Anything that did not change is not written again."""
 
     def __init__(self, model: torch.nn.Module, inputs: Any) -> None:
         self.modes = [(module, module.training) for module in model.modules()]
@@ -109,12 +109,12 @@ class _Snapshot:
             self.tensors.append((tensor, tensor._version, tensor.detach().clone()))
 
     def restore(self, warn: Callable[[str], None]) -> None:
-        """Every part on its own: where one cannot be put back, the others still are."""
+        """Restores each part separately, so that a failure in one does not affect the others."""
         for what in (self._restore_objects, self._restore_modes, self._restore_tensors):
             try:
                 what(warn)
             except Exception as error:
-                warn(f"the model could not be put back wholly: {type(error).__name__}: {error}")
+                warn(f"the model could not be fully restored: {type(error).__name__}: {error}")
 
     def _restore_objects(self, _: Callable[[str], None]) -> None:
         for value, cls, attributes in self.objects:
@@ -129,7 +129,7 @@ class _Snapshot:
                 _refill(value, base, contents)
 
     def _restore_modes(self, _: Callable[[str], None]) -> None:
-        """Scripted modules keep theirs where no attribute shows it."""
+        """Restores the mode of every module, which scripted modules do not keep as a Python attribute."""
         for module, mode in self.modes:
             if module.training != mode:
                 module.training = mode
@@ -140,7 +140,7 @@ class _Snapshot:
                 if tensor._version != version:
                     warn(
                         "the model's forward wrote to a parameter of shape "
-                        f"{list(tensor.shape)}, which keeps what was written"
+                        f"{list(tensor.shape)}, which keeps the new contents"
                     )
             elif tensor.shape != contents.shape or tensor.dtype != contents.dtype:
                 tensor.data = contents
@@ -157,7 +157,7 @@ def _contents(value: Any, base: type) -> list[tuple[Any, ...]]:
 
 
 def _same(now: list[tuple[Any, ...]], then: list[tuple[Any, ...]]) -> bool:
-    """The same objects, not only equal ones."""
+    """Whether these are the same objects, not only equal ones."""
     return len(now) == len(then) and all(
         a is b for one, other in zip(now, then) for a, b in zip(one, other)
     )
@@ -172,7 +172,7 @@ def _refill(value: Any, base: type, contents: list[tuple[Any, ...]]) -> None:
 
 
 def _same_values(tensor: torch.Tensor, version: int, contents: torch.Tensor) -> bool:
-    """By value, because what is written through `.data` shows in no version."""
+    """Compares values, because writes through `.data` do not change a tensor's version."""
     try:
         return torch.equal(tensor, contents)
     except (RuntimeError, NotImplementedError):

@@ -1,5 +1,5 @@
-"""What a tagged model is made of, module by module: operations, parameters, constants. Two exports of one
-model can be compared by it, and one can be kept as the baseline of later ones."""
+"""What a tagged model is made of, module by module: operations, parameters, constants. Used to compare exports of one
+model, and to store one as a baseline for later ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FORMAT = "htp-structure"
 
 @dataclass
 class Part:
-    """One module, without what is below it."""
+    """One module, without the modules below it."""
 
     cls: str
     ops: dict[str, int] = field(default_factory=dict)
-    #: of each operation with attributes, how often: a digest of its type and attributes
+    #: how often each digest of an operation's type and attributes occurs
     attributes: dict[str, int] = field(default_factory=dict)
-    #: element type, sizes and digest of each parameter, whichever way round it is stored
+    #: element type, sorted sizes and digest of each parameter, independent of transposition
     parameters: dict[str, list[Any]] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
 
@@ -44,7 +44,7 @@ class Structure:
 
 
 def structure_of(model: TaggedModel) -> Structure:
-    """Of a tagged model. Values and attributes are read from its ONNX file, where there is one."""
+    """The structure of a tagged model. Values and attributes are read from its ONNX file, if there is one."""
     parts = {path: Part(module.class_name) for path, module in model.modules.items()}
     for path, part in parts.items():
         part.ops = dict(sorted(model.op_counts[path].items()))
@@ -115,7 +115,7 @@ def _add_attributes(result: Structure, node: Any) -> None:
 
 
 def _digest(array: Any, *, ordered: bool) -> str:
-    """Of the values; without their order, because exporters may store a weight transposed."""
+    """A digest of the values; by default of the sorted values, because exporters may store a weight transposed."""
     import numpy
 
     if not ordered and array.dtype.kind in "fiub":
@@ -136,7 +136,7 @@ def _scopes_of_values(model: TaggedModel) -> dict[str, str]:
 def _add_parameter(
     result: Structure, model: TaggedModel, path: str, description: list[Any]
 ) -> None:
-    """Under the module that owns it; a tied parameter under the first of its names."""
+    """Adds a parameter to the module that owns it; a tied parameter to that of its first name."""
     owner, _, name = path.rpartition(".")
     module = model.modules.get(owner)
     parameters = module.parameters if module else ()
@@ -154,7 +154,7 @@ def _count(counts: dict[str, int], key: str) -> None:
 
 
 def read_structure(path: Path) -> Structure | None:
-    """A structure that was kept; None where the file is something else."""
+    """Reads a stored structure; None if the file is something else."""
     if path.suffix != ".json":
         return None
     try:
@@ -170,4 +170,4 @@ def read_structure(path: Path) -> Structure | None:
         rest = {key: found[key] for key in ("source", "inputs", "outputs", "contents")}
         return Structure(modules=modules, **rest)
     except (KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is no structure that HTP wrote: {error}") from error
+        raise BadInput(f"{path} is not a baseline that HTP wrote: {error}") from error

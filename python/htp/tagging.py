@@ -26,14 +26,14 @@ TagStorage = Literal["metadata", "compact", "attribute", "none"]
 
 @dataclass(frozen=True)
 class SideFiles:
-    """What is written beside a tagged model, named after it."""
+    """Which files are written beside a tagged model, named after it."""
 
     dag: bool = True
     metadata: bool = True
     graphml: bool = False
 
     def paths(self, model: Path) -> dict[str, Path]:
-        """Each file by the program's option for it."""
+        """The path of each file, by the program's option for it."""
         wanted = {
             "dag-json": (self.dag, ".dag.json"),
             "op-metadata": (self.metadata, ".ops.json"),
@@ -47,7 +47,7 @@ class SideFiles:
 
 
 def read_input(path: StrPath) -> list[str]:
-    """The start of a command line that reads a tagged model."""
+    """The beginning of a command line that reads a tagged model."""
     file = existing(path)
     check_tagged(file)
     return [str(file)]
@@ -61,7 +61,7 @@ def write(
     program: native.Standby,
     notices: Notices | None = None,
 ) -> TaggedModel:
-    """Runs the native program into `outputs`; the files get their names when the caller's block ends."""
+    """Runs the native program into `outputs`; the files get their final names at the end of the caller's block."""
     paths = sides.paths(target)
     outputs.add(*paths.values())
     metadata = outputs.folder / target.with_suffix(".ops.json").name
@@ -117,14 +117,14 @@ def tag(
 ) -> Any:
     """Tags an ONNX model: a path, bytes, an onnx.ModelProto, an onnx_ir.Model or a torch.onnx.ONNXProgram.
 
-    Of a path, `output` (by default NAME.tagged.onnx) is written with its DAG and operation metadata
-    beside it, and a TaggedModel comes back. What is held in memory comes back as what it was, with its
-    tags, and nothing is written, unless `output` says where.
+    If the model is a path, writes `output` (by default NAME.tagged.onnx) with its DAG and operation metadata
+    beside it, and returns a TaggedModel. A model in memory is returned in the same form with its tags, and
+    nothing is written unless `output` is given.
 
-    `trace` is a trace.json, a `.pt` or a `.pt2` archive of the PyTorch model, or what `htp.trace` gave; an
-    ONNXProgram brings its own. `reference` is the same model, tagged before an optimizer ran. One that
-    is of another model is refused; `force` goes on with a warning. `overrides` (name of a node, or of a
-    value that it makes, to module) and `policy` (rules for conflicts) are JSON files.
+    `trace` is a trace.json, a `.pt` or `.pt2` archive of the PyTorch model, or the result of `htp.trace`; an
+    ONNXProgram contains its own. `reference` is the same model, tagged before an optimizer ran. A trace or
+    reference of another model is an error, or with `force` a warning. `overrides` (maps names of nodes, or of
+    values that they make, to modules) and `policy` (rules for resolving conflicts) are JSON files.
     """
     sides = SideFiles(dag=dag, graphml=graphml)
     with contextlib.ExitStack() as stack:
@@ -145,7 +145,7 @@ def tag(
 
 
 def apply_overrides(model: StrPath, overrides: StrPath) -> TaggedModel:
-    """Corrects the tags of a tagged file in its place, and the files that lie beside it."""
+    """Corrects the tags of a tagged file in place, and in the files beside it."""
     file = existing(model)
     read_input(file)
     paths = SideFiles(graphml=True).paths(file)
@@ -157,7 +157,7 @@ def apply_overrides(model: StrPath, overrides: StrPath) -> TaggedModel:
 
 
 def _own_trace(program: Any) -> dict[str, Any] | None:
-    """The trace that a torch.onnx.ONNXProgram holds."""
+    """The trace that a torch.onnx.ONNXProgram contains, if any."""
     if program.exported_program is None:
         return None
     from .archives import read_exported
@@ -168,8 +168,8 @@ def _own_trace(program: Any) -> dict[str, Any] | None:
 def _made(
     source: Held, flags: Sequence[str], output: StrPath | None, suffix: str, sides: SideFiles
 ) -> Any:
-    """Runs the native program on a model, and says what it warned of and which files were there
-    before. Gives back a TaggedModel where files were asked for, else what was given."""
+    """Runs the native program on a model and issues its warnings. Returns a TaggedModel if files are written, else
+    the result in the form of the input."""
     in_memory = output is None and not source.is_file
     target = Path(output) if output is not None else source.path.with_suffix(suffix)
     notices = Notices()
@@ -193,7 +193,7 @@ def _made(
 
 
 def data_options(source: Path, target: Path) -> list[str]:
-    """A model that is written beside another one shares its external data: no copy is needed."""
+    """Options with which a model that is written beside another one shares its external data instead of copying it."""
     same = source.parent.resolve() == target.parent.resolve()
     return ["--external-data=link"] if same else []
 
@@ -215,8 +215,8 @@ def outline(
     max_depth: int | None = None,
     dag: bool = False,
 ) -> Any:
-    """Turns a tagged model into one with a function for every module, equal ones shared; with `classes`
-    or `modules` for these alone, nested at most `max_depth` deep. Takes and gives back what `tag` does.
+    """Turns a tagged model into one with a function for every module, or only for those of `classes` or `modules`,
+    nested at most `max_depth` deep. Equal modules share a function. Takes and returns a model as `tag` does.
     """
     options = [
         f"{name}={','.join(v)}" for name, v in (("classes", classes), ("modules", modules)) if v
@@ -230,9 +230,9 @@ def outline(
 
 
 def extract(model: Any, module: str, output: StrPath | None = None) -> Any:
-    """One module, by its path or its tag, as a model of its own. Of a path, `output` (by default
-    NAME.MODULE.onnx) is written, and its path comes back; what is held in memory comes back as what it
-    was, unless `output` says where to write it."""
+    """Extracts one module, given by its path or tag, as a separate model. If the model is a path, writes `output` (by
+    default NAME.MODULE.onnx) and returns its path. For a model in memory, returns the module in the same form, unless
+    `output` says where to write it."""
     with held(model) as source:
         tagged = load(source.path)
         written = tagged.extract(module, output)
@@ -240,9 +240,9 @@ def extract(model: Any, module: str, output: StrPath | None = None) -> Any:
 
 
 def load(model: Any, *, nodes: bool = True) -> TaggedModel:
-    """Reads a tagged model: a path, the operation metadata (.ops.json) of one, or what `tag` takes. Of a
-    path, needs no torch, no onnx. Without `nodes`, modules and statistics are all that it has: of a large
-    model that is much less to read."""
+    """Reads a tagged model: a path, its operation metadata (.ops.json), or what `tag` takes. Reading a path needs
+    neither torch nor onnx. Without `nodes`, the result has only modules and statistics, which is much less to read for
+    a large model."""
     file, folder = kept(model)
     if file.suffix == ".json":
         return TaggedModel(file, read_metadata(file))

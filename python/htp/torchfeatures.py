@@ -1,5 +1,5 @@
-"""What HTP takes from PyTorch beyond its public interface, and whether this PyTorch has it. Where it has not,
-a public function does the same, if with more work."""
+"""The parts of PyTorch that HTP uses beyond the public interface, and whether the installed version has them. If not, a
+public function does the same with more work."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from .errors import BadInput
 
-#: The oldest PyTorch that has all public functions that HTP uses (torch.compiler.set_stance).
+#: The oldest PyTorch with all public functions that HTP uses (torch.compiler.set_stance is the newest).
 LEAST = (2, 6)
 
 
 @dataclass(frozen=True)
 class Path:
-    """Which way something is done here."""
+    """How something is done with the installed PyTorch."""
 
     what: str
     private: bool
@@ -24,21 +24,21 @@ class Path:
 
 
 def check_version() -> None:
-    """Raises where PyTorch is too old. Does not import it: an old one may lack what is imported."""
+    """Raises if PyTorch is too old. Does not import it, because importing from an old one may fail."""
     try:
         version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
-        return  # whoever imports it says so
+        return  # reported when it is imported
     found = re.match(r"(\d+)\.(\d+)", version)
     if found and (int(found[1]), int(found[2])) < LEAST:
         least = ".".join(map(str, LEAST))
         raise BadInput(
-            f"torch {version} is too old, HTP needs {least} or newer: pip install --upgrade 'torch>={least}'"
+            f"torch {version} is too old; HTP needs {least} or newer: pip install --upgrade 'torch>={least}'"
         )
 
 
 def exporter_graph() -> bool:
-    """Whether the graph that the TorchScript exporter traces can be seen while it is made."""
+    """Whether the graph that the TorchScript exporter traces can be observed while it is made."""
     import torch
 
     functions = (
@@ -54,8 +54,8 @@ def exporter_graph() -> bool:
 
 
 def numbers(kind: str) -> dict[Any, int]:
-    """PyTorch's numbers of types, layouts and memory formats in its archives; none where they are not
-    known, and then names stand for them."""
+    """The numbers of types, layouts and memory formats in PyTorch's archives; empty if they are not known, and then
+    names are used."""
     try:
         from torch._export.serde import serialize
     except ImportError:
@@ -65,7 +65,7 @@ def numbers(kind: str) -> dict[Any, int]:
 
 
 def scripted_function(name: str) -> Any:
-    """A scripted function by its qualified name, for its graph; None where it is not to be had."""
+    """A scripted function by its qualified name, for its graph; None if it cannot be accessed."""
     import torch
 
     try:
@@ -75,22 +75,22 @@ def scripted_function(name: str) -> Any:
 
 
 def paths() -> list[Path]:
-    """What is done in which way with this PyTorch."""
+    """How each of these things is done with the installed PyTorch."""
     private = exporter_graph()
     return [
         Path(
             "trace of the torchscript exporter",
             private,
-            "the exporter's own graph" if private else "torch.jit.trace, once more",
+            "the exporter's own graph" if private else "a second trace with torch.jit.trace",
         ),
         Path(
             "trace of the dynamo exporter",
             True,
-            "the program that it captures; torch.export, once more, where none is seen",
+            "the program that it captures, or else a second one with torch.export",
         ),
         Path(
             "numbers of types in traces",
             bool(numbers("DTYPE")),
-            "PyTorch's" if numbers("DTYPE") else "names instead",
+            "those of PyTorch" if numbers("DTYPE") else "names instead of numbers",
         ),
     ]

@@ -1,8 +1,8 @@
-"""trace.json from the graph that the TorchScript exporter traces anyway.
+"""Makes a trace.json from the graph that the TorchScript exporter traces anyway.
 
-Tracing a model once more, saving it, and having htp-trace load LibTorch to read it takes as long as
-half an export. The exporter's own graph says as much: while `forward` runs, every call of a module
-is a block of it, in the order of execution.
+Tracing a model once more, saving it, and having htp-trace load LibTorch to read it would take half as long as
+an export. The exporter's own graph has the same information: while `forward` runs, every call of a module is a
+block of that graph, in execution order.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import torch
 from . import torchfeatures
 from .modules import describe_modules, describe_tensor, document, memory
 
-#: What stands for a value of the graph: a dict as in trace.json, or the items of a list or tuple.
+#: Represents a value of the graph: a dict as in trace.json, or a list for the items of a list or tuple.
 Thing = Any
 
-#: A line of Python's stack while tracing, and of a scripted function.
+#: A line of the Python stack in a trace, or in a scripted function.
 _FRAME = re.compile(r'(?:  File ")?(.*)(?:\(|", line )(\d+)(?:\): .*|, in .*|)$')
 _CALL = "prim::TracedModuleForward"
 _NONE: Thing = {"constant": None}
@@ -37,7 +37,7 @@ _WIRES = {
     "prim::unchecked_unwrap_optional",
 }
 _BRANCHES = {"aten::__is__", "aten::__isnot__", "prim::If"}
-#: Operations that may be none of their own.
+#: Operations that are not recorded if their results are known.
 _TRANSPARENT = _BRANCHES | {
     "prim::CallFunction",
     "prim::ListConstruct",
@@ -56,8 +56,8 @@ def observed(
     input_names: list[str],
     captured: Callable[[Callable[[], dict[str, Any]]], None],
 ) -> Iterator[None]:
-    """Inside, an export of `model` with the TorchScript-based exporter gives what reads its trace to
-    `captured`, before it is translated; where this PyTorch shows its graph to nobody, it does not."""
+    """Within the block, an export of `model` with the TorchScript-based exporter passes a function that reads its trace
+    to `captured`, before the graph is translated. Does nothing if this PyTorch does not expose the graph."""
     if not torchfeatures.exporter_graph():
         yield
         return
@@ -69,7 +69,7 @@ def observed(
             state = torch._C._get_tracing_state()
             results = result if isinstance(result, tuple) else (result,)
             values = [torch._C._get_value_trace(tensor) for tensor in results]
-            torch._C._set_tracing_state(None)  # what is done here is no part of the model
+            torch._C._set_tracing_state(None)  # what happens here is not part of the model
             try:
                 captured(
                     lambda: _Reader(model, names).read(state.graph(), inputs, input_names, values)
@@ -90,9 +90,9 @@ def observed(
 
 
 class _Names(dict[torch.nn.Module, str]):
-    """The exporter's names of modules. It asks for one as each call of a module begins, so this knows
-    which modules run, in order. A hook would know as well, but every operation records Python's stack,
-    which hooks make deeper by two frames for each module."""
+    """The exporter's names of modules. The exporter looks one up whenever a call of a module begins, so this records
+    which modules run, in order. Hooks could do that, too, but every operation records the Python stack, and hooks make
+    that deeper by two frames per module."""
 
     def __init__(self, names: Mapping[torch.nn.Module, str]) -> None:
         super().__init__(names)
@@ -105,7 +105,7 @@ class _Names(dict[torch.nn.Module, str]):
         return name
 
     def __getitem__(self, module: torch.nn.Module) -> str:
-        """PyTorch before 2.7 asks so, after it has looked whether the module is in here."""
+        """PyTorch before 2.7 looks up names in this way, after checking that the module is contained."""
         name = super().__getitem__(module)
         if name:
             self.asked.append(module)
@@ -116,8 +116,8 @@ class _Names(dict[torch.nn.Module, str]):
 
 
 class GraphReader:
-    """Walks a graph and writes its operations down. How a graph says which module runs, and what is no
-    operation beside that, is for the classes below to know."""
+    """Walks a graph and records its operations. Subclasses know how the graph says which module runs, and which nodes
+    are not operations."""
 
     def __init__(self, modules: list[dict[str, Any]], parameters: dict[Any, str]) -> None:
         self.modules, self.parameters = modules, parameters
@@ -125,10 +125,10 @@ class GraphReader:
         self.ops: list[dict[str, Any]] = []
         self.module, self.call = "", 0
         self.constants = self.values = 0
-        self.kept: list[torch.Tensor] = []  # so that no other tensor gets their memory
+        self.kept: list[torch.Tensor] = []  # kept alive so that their memory is not reused
 
     def special(self, node: Any, kind: str) -> bool:
-        """Whether the node is what only this kind of graph has; if so, it was read."""
+        """Reads a node that only this kind of graph has. Returns whether it is one."""
         raise NotImplementedError
 
     def document(
@@ -153,7 +153,7 @@ class GraphReader:
 
     @contextlib.contextmanager
     def running(self, entry: dict[str, Any]) -> Iterator[None]:
-        """Inside, operations are of one more call of a module."""
+        """Within the block, operations belong to a new call of a module."""
         around = self.module, self.call
         self.module, self.call = entry["path"], entry["calls"]
         entry["calls"] += 1
@@ -161,7 +161,7 @@ class GraphReader:
         self.module, self.call = around
 
     def add(self, node: Any, kind: str) -> None:
-        """An operation."""
+        """Records an operation."""
         op: dict[str, Any] = {
             "kind": kind,
             "module": self.module,
@@ -176,7 +176,7 @@ class GraphReader:
         self.ops.append(op)
 
     def block(self, block: Any) -> dict[str, Any]:
-        """A body of control flow, which only scripted functions have."""
+        """Records a body of control flow, which only scripted functions have."""
         around, self.ops = self.ops, []
         inputs = [self.make(value) for value in block.inputs()]
         self.walk(block.nodes())
@@ -184,10 +184,10 @@ class GraphReader:
         ops, self.ops = self.ops, around
         return {"inputs": inputs, "outputs": outputs, "ops": ops}
 
-    # What is no operation.
+    # Nodes that are not operations.
 
     def passes_on(self, node: Any, kind: str) -> bool:
-        """Whether the node is none of its own; if so, what its results are."""
+        """If the node is not an operation of its own, notes its results. Returns whether that is so."""
         if kind == "prim::CallFunction":
             return self.calls(node)
         if kind in _BRANCHES:
@@ -210,7 +210,7 @@ class GraphReader:
         return True
 
     def calls(self, node: Any) -> bool:
-        """A call of a scripted function is what the function does."""
+        """Replaces a call of a scripted function by the function's body."""
         called, *arguments = inputs_of(node)
         function = torchfeatures.scripted_function(str(called.type()))
         if function is None:
@@ -223,7 +223,7 @@ class GraphReader:
         return True
 
     def branches(self, node: Any, kind: str) -> bool:
-        """A branch on what the trace fixes (`if mask is None`) is the body that is taken."""
+        """Replaces a branch that the trace decides (`if mask is None`) by the body that is taken."""
         inputs = [self.thing(value) for value in inputs_of(node)]
         if kind != "prim::If":
             if inputs[1] != _NONE:
@@ -262,11 +262,11 @@ class GraphReader:
             return {"constant": value}
         if isinstance(value, (list, tuple)):
             return [self.constant(item) for item in value]
-        # Last, because PyTorch's answer takes longer than all others.
+        # Last, because the check for a tensor takes longest.
         return self.tensor(value) if isinstance(value, torch.Tensor) else {"constant": str(value)}
 
     def tensor(self, tensor: torch.Tensor) -> Thing:
-        """A parameter or buffer; else a number, or a constant of the root."""
+        """A parameter or buffer if it is one; else a number, or a constant of the root."""
         key = memory(tensor)
         if key not in self.parameters:
             if tensor.dim() == 0 and not tensor.is_complex():
@@ -279,14 +279,14 @@ class GraphReader:
         return {"parameter": self.parameters[key]}
 
     def argument(self, thing: Thing) -> dict[str, Any]:
-        """As in trace.json."""
+        """An argument as in trace.json."""
         if isinstance(thing, list):
             return {"list": [self.argument(item) for item in thing]}
         return dict(thing)
 
 
 class _Reader(GraphReader):
-    """The graph of the TorchScript exporter, in which a call of a module is a block."""
+    """Reads the graph of the TorchScript exporter, in which every call of a module is a block."""
 
     def __init__(self, model: torch.nn.Module, names: _Names) -> None:
         super().__init__(*describe_modules(model))
@@ -295,7 +295,8 @@ class _Reader(GraphReader):
         self.asked = iter(names.asked)  # the modules in the order of their calls
 
     def read(self, graph: Any, tensors: Any, names: list[str], results: Any) -> dict[str, Any]:
-        """`tensors` are the arguments of the graph: of those with names the model's caller decides."""
+        """`tensors` are the arguments of the graph. The first are the model's inputs, called `names`; the others are
+        parameters."""
         inputs = []
         values = list(graph.inputs())
         assert len(values) == len(tensors), "each argument is one input of the graph"
@@ -313,14 +314,16 @@ class _Reader(GraphReader):
         module = next(self.asked, None)
         scope = node.s("scope")
         if module is None or scope != self.names[module]:
-            raise RuntimeError(f"the trace calls {scope!r}, the model {type(module).__name__}")
+            raise RuntimeError(
+                f"the trace calls {scope!r}, but the model calls {type(module).__name__}"
+            )
         with self.running(self.entry[module]):
             for block in node.blocks():
                 self.walk(block.nodes())
         return True
 
 
-# An iterator of PyTorch's takes ten times as long.
+# PyTorch's iterators would take ten times as long.
 
 
 def inputs_of(node: Any) -> list[Any]:
@@ -335,20 +338,20 @@ def _source(node: Any) -> dict[str, Any] | None:
     """The innermost line of Python code outside PyTorch itself."""
     lines = node.sourceRange().splitlines()
     outside = (line for line in lines if "/torch/" not in line)
-    for line in itertools.chain(outside, lines):  # where all is PyTorch's, its own innermost line
+    for line in itertools.chain(outside, lines):  # if all is PyTorch's code, its innermost line
         if frame := _FRAME.match(line):
             return {"file": frame[1], "line": int(frame[2])}
     return None
 
 
 def _live(ops: list[dict[str, Any]], outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the operations whose results nothing uses, as sizes that only Python looked at."""
+    """The operations without those whose results are unused, such as sizes that only Python code read."""
     used: set[int] = set()
     _use(outputs, used)
     kept = []
     for op in reversed(ops):
         makes = op["outputs"]
-        # One that ends so assigns in place.
+        # A name that ends in "_" means an in-place operation.
         if not makes or op["kind"].endswith("_") or any(r["value"] in used for r in makes):
             _use_all(op, used)
             kept.append(op)
@@ -364,7 +367,7 @@ def _use_all(op: dict[str, Any], used: set[int]) -> None:
 
 
 def _use(things: list[dict[str, Any]], used: set[int]) -> None:
-    """Adds the numbers of all values among them."""
+    """Adds the numbers of all values among `things`."""
     for thing in things:
         if "value" in thing:
             used.add(thing["value"])

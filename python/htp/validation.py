@@ -1,5 +1,5 @@
-"""Checks of a tagged model: is it ONNX, are its tags whole and true to the tree, does it compute
-the same. The judgement about tags is htp-opt's; here its findings are collected."""
+"""Checks a tagged model: whether it is valid ONNX, whether its tags are complete and agree with the module tree, and
+whether it computes the same as another. The native program checks the tags; this module collects its findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .model import TaggedModel
 from .onnxfile import has_functions, is_mlir, raw_nodes
 from .tagging import load, read_input
 
-#: Problems of one kind that are written out; the rest is counted.
+#: At most this many problems of one kind are listed; the rest are counted.
 SHOWN = 20
 
 
@@ -38,8 +38,8 @@ class Check:
 
 
 def validate(model: Any, *, contamination: bool = False, numeric: Any = None) -> list[Check]:
-    """All checks of a model: a path, or what `htp.tag` takes. `numeric` is the model to compare outputs
-    with, in ONNX Runtime."""
+    """Runs all checks of a model: a path, or what `htp.tag` takes. `numeric` is a model whose outputs in ONNX Runtime
+    must be equal."""
     with held(model) as source:
         if not numeric:
             return _checks(source.path, contamination, None)
@@ -64,8 +64,8 @@ def _checks(file: Path, contamination: bool, numeric: Path | None) -> list[Check
 
 @contextmanager
 def _flat(file: Path) -> Iterator[Path]:
-    """The model without its outlined functions, where tags are relative to the module. It lies
-    beside the model, so that external data needs no copy."""
+    """The model with its outlined functions inlined, because tags in functions are relative. It is written beside the
+    model, so that external data need not be copied."""
     if is_mlir(file) or not has_functions(file):
         yield file
         return
@@ -93,7 +93,7 @@ def _onnx(file: Path) -> Check:
 
 
 def _tags(file: Path, model: TaggedModel) -> Check:
-    """What the file itself says, against the tree in it: a tag, a scope, and that they agree."""
+    """Checks that every node in the file has a tag and a scope that agree with the tree in the file."""
     check = Check("tags")
     if is_mlir(file):
         check.skipped = "not an ONNX file"
@@ -116,14 +116,14 @@ def _problem(metadata: dict[str, str], tags: dict[str, str]) -> str:
     if tag is None or scope is None:
         return f"no {'htp.tag' if tag is None else 'htp.scope'}"
     if scope not in tags:
-        return f"htp.scope is {scope!r}, which is no module of the tree"
+        return f"htp.scope is {scope!r}, which is not a module in the tree"
     if tag != tags[scope]:
         return f"htp.tag is {tag!r}, but the module {scope!r} has the tag {tags[scope]!r}"
     return ""
 
 
 def _verify(file: Path, contamination: bool) -> list[Check]:
-    """What htp-opt finds wrong: errors, and as warnings the operations of another layer."""
+    """The findings of --htp-verify-tags: errors, and operations of another layer as warnings."""
     checks = [Check("tree"), *([Check("contamination")] if contamination else [])]
     verifying = native.Running(
         native.program_for(file), [*read_input(file), "--htp-verify-tags", "-o", os.devnull]
@@ -133,7 +133,7 @@ def _verify(file: Path, contamination: bool) -> list[Check]:
     except ProgramFailed as error:
         checks[0].problems = _errors(str(error))
         if contamination:
-            checks[1].skipped = "the tags do not fit the tree"
+            checks[1].skipped = "the tags do not agree with the tree"
         return checks
     if contamination:
         checks[1].problems = [
@@ -143,13 +143,13 @@ def _verify(file: Path, contamination: bool) -> list[Check]:
 
 
 def _errors(text: str) -> list[str]:
-    """The errors of a program, without its notes and warnings where there are errors."""
+    """The errors in a program's messages, or all lines if none is an error."""
     lines = text.splitlines()
     return [line for line in lines if "error:" in line][:SHOWN] or lines[:SHOWN]
 
 
 def _numeric(file: Path, reference: Path, model: TaggedModel) -> Check:
-    """The same outputs as another model (the untagged, or the flat one) for the same inputs."""
+    """Checks that the outputs equal those of another model (the untagged or the flat one) for the same inputs."""
     check = Check("numeric")
     try:
         import numpy
@@ -175,7 +175,7 @@ def _numeric(file: Path, reference: Path, model: TaggedModel) -> Check:
 
 
 def _difference(wanted: Any, found: Any, numpy: Any) -> str:
-    """Where two outputs part: how many values, and the worst of them."""
+    """How two outputs differ: the number of different values, and the worst of them."""
     if wanted.shape != found.shape:
         return f"its shape is {list(found.shape)}, {list(wanted.shape)}"
     close = numpy.isclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)

@@ -1,7 +1,7 @@
-"""The page of `htp view`: one HTML file that holds a model's modules, figures and graph, and works without a network.
+"""Writes the page of `htp view`: one HTML file with a model's modules, figures and graph, which works without a network.
 
-The page itself is built from viewer/ (TypeScript) and lies in viewer/page.html of this package. Here the document
-that it shows is made, out of the same figures as `htp analyze --json`, and put into it.
+The page itself is built from viewer/ (TypeScript) into viewer/page.html of this package. This module makes the document
+that it shows, from the same figures as `htp analyze --json`, and inserts it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def view(
 ) -> Path:
     """Writes the page of a tagged model, by default NAME.html beside it, and returns its path.
 
-    `profile` and `diff` are files of `htp profile --json` and `htp diff --json`: time and error by module.
+    `profile` and `diff` are output files of `htp profile --json` and `htp diff --json`, for time and error by module.
     """
     tagged = model if isinstance(model, TaggedModel) else tagging.load(model)
     target = Path(output) if output else tagged.path.with_suffix(".html")
@@ -46,18 +46,18 @@ def view(
 
 
 def page(content: Mapping[str, Any]) -> str:
-    """The page that shows a document."""
+    """The HTML of the page that shows a document."""
     try:
         template = TEMPLATE.read_text(encoding="utf-8")
     except OSError as error:
         raise HTPError(f"{TEMPLATE} is missing: 'make viewer' builds it") from error
-    # Nothing in a name may end the element or begin another: JSON that is plain ASCII, without "<".
+    # No name may end the element or begin another, so the JSON is plain ASCII without "<".
     data = json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     if content.get("edit"):
         template = template.replace(_NO_NETWORK, _OWN_SERVER, 1)
     before, found, after = template.partition(_DATA)
     if not found:
-        raise HTPError(f"{TEMPLATE} has no place for data: 'make viewer' builds it anew")
+        raise HTPError(f"{TEMPLATE} has no placeholder for data: rebuild it with 'make viewer'")
     return before + data + after
 
 
@@ -68,7 +68,7 @@ def document(
     diff: tagging.StrPath | None = None,
     edit: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """All that the page shows. Modules and nodes are numbers in it, texts that repeat are told once."""
+    """Everything that the page shows. Modules and nodes are referred to by number, repeated texts are stored once."""
     from . import __version__
 
     places = {path: index for index, path in enumerate(model.modules)}
@@ -105,7 +105,7 @@ def document(
 
 
 class _Texts:
-    """Texts by number, each once."""
+    """Numbers texts; equal texts get the same number."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -119,7 +119,7 @@ class _Texts:
 
 
 def _nodes(model: TaggedModel, places: Mapping[str, int]) -> dict[str, Any]:
-    """The operations that are no constants, column by column, and the edges between them."""
+    """All operations except constants, column by column, and the edges between them."""
     nodes = [node for node in model.nodes.values() if not node.is_constant]
     numbers = {node.name: index for index, node in enumerate(nodes)}
     ops, evidence, types, reasons, sources = (_Texts() for _ in range(5))
@@ -157,8 +157,8 @@ def _nodes(model: TaggedModel, places: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _handles(model: TaggedModel) -> Iterator[tuple[str, str]]:
-    """Names for overrides of nodes whose own name is missing in the file, or is not theirs alone: a value
-    that they make. HTP calls such nodes `Add#17`, after their type, or after the first of that name."""
+    """For nodes whose name is missing in the file or not unique, a value that they make, to name them in overrides.
+    HTP calls such nodes `Add#17`, after their type or after the shared name."""
     made_up = {name for name in model.nodes if re.search(r"#\d+$", name)}
     shared = {name.rpartition("#")[0] for name in made_up}
     makers = {value: node.name for node in model.nodes.values() for value in node.outputs if value}
@@ -173,7 +173,7 @@ def _handles(model: TaggedModel) -> Iterator[tuple[str, str]]:
 def read_times(
     path: tagging.StrPath, places: Mapping[str, int], model: TaggedModel
 ) -> dict[str, Any]:
-    """A profile with the times by module, in the order of `places`."""
+    """Reads a profile, with the times by module in the order of `places`."""
     found = read_profile(path)
     try:
         rows = [
@@ -195,13 +195,13 @@ def read_times(
 def read_diff(
     path: tagging.StrPath, places: Mapping[str, int], model: TaggedModel
 ) -> dict[str, Any]:
-    """A comparison with the largest errors by module, in the order of `places`."""
+    """Reads a comparison, with the largest errors by module in the order of `places`."""
     try:
         found = json.loads(tagging.existing(path).read_bytes())
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} is no JSON of 'htp diff': {error}") from error
+        raise BadInput(f"{path} is not JSON output of 'htp diff': {error}") from error
     if not isinstance(found, dict) or found.get("format") != "htp-diff":
-        raise BadInput(f"{path} is no JSON of 'htp diff'")
+        raise BadInput(f"{path} is not JSON output of 'htp diff'")
     if found.get("version") != 1:
         raise BadInput(f"{path} has version {found.get('version')!r}, expected 1")
     try:

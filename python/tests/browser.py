@@ -1,4 +1,4 @@
-"""A page of `htp view` in headless Chromium, as the tests drive it."""
+"""Drives a page of `htp view` in headless Chromium, for the tests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Browser:
         self.driver.quit()
 
     def open(self, page: Path | str, fragment: str = "") -> float:
-        """Opens a page, and returns the milliseconds from the start to where it can be used."""
+        """Opens a page, and returns how many milliseconds it takes until the page can be used."""
         self.driver.get("about:blank")
         address = page.resolve().as_uri() if isinstance(page, Path) else page
         self.driver.get(f"{address}#{fragment}" if fragment else address)
@@ -50,7 +50,7 @@ class Browser:
         )
 
     def wait(self, found, what: str, seconds: float = 20):
-        """The first thing that `found` returns and that is true."""
+        """Waits until `found` returns something true, and returns it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if result := found():
@@ -83,7 +83,7 @@ class Browser:
         )
 
     def search(self, text: str) -> None:
-        """Types into the search box, and takes the first that is found."""
+        """Types into the search box, and selects the first result."""
         box = self.one("#search")
         box.clear()
         box.send_keys(text)
@@ -98,7 +98,7 @@ class Browser:
         return path
 
     def complaints(self) -> list[str]:
-        """What the page itself wrote to the console: errors, and what its policy refused."""
+        """What the page wrote to the console: errors, and violations of its policy."""
         return [
             entry["message"]
             for entry in self.driver.get_log("browser")

@@ -1,4 +1,4 @@
-"""Models that the tests share: each is exported once."""
+"""Models shared by the tests; each is exported once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def example(name: str) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small tagged ONNX file that no PyTorch was needed for."""
+    """A small tagged ONNX file, made without PyTorch."""
     path = tmp_path_factory.mktemp("net") / "net.onnx"
     native.run("htp-opt", NET, "-o", path)
     return path
@@ -47,7 +47,7 @@ def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def run_htp():
-    """Runs the command in a process of its own."""
+    """Runs the command in a separate process."""
 
     def run(*arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None):
         import os
@@ -65,7 +65,7 @@ def run_htp():
 
 @pytest.fixture(scope="session")
 def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tagged model of 26,000 operations, as large ones have."""
+    """A tagged model with 26,000 operations, like large models."""
     import synthetic
 
     folder = tmp_path_factory.mktemp("thousands")

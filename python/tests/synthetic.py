@@ -1,4 +1,4 @@
-"""A tagged model of any size that no PyTorch is needed for: blocks of attention and of experts, as MLIR text."""
+"""Makes a tagged model of any size without PyTorch: blocks of attention and of experts, as MLIR text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TENSOR = "tensor<4x4xf32>"
 
 
 class _Text:
-    """The hierarchy and the operations, as they grow."""
+    """The growing hierarchy and list of operations."""
 
     def __init__(self) -> None:
         self.modules: list[str] = []
@@ -25,7 +25,7 @@ class _Text:
 
     def op(self, path: str, kind: str, *inputs: str, confidence: str = "9.9e-01") -> str:
         name = f"v{len(self.ops)}"
-        scope = re.sub(r"\.(?!\d)", "/", path)  # as PyTorch's exporter has it: blocks.0/attention
+        scope = re.sub(r"\.(?!\d)", "/", path)  # as PyTorch writes it: blocks.0/attention
         kinds = ", ".join([TENSOR] * len(inputs))
         values = ", ".join(f"%{value}" for value in inputs)
         self.ops.append(

@@ -41,7 +41,7 @@ def source(tmp_path):
 
 
 def one_error(capsys, *parts):
-    """The message, which is all that was printed."""
+    """The error message, which must be the only output."""
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith("htp: error: ") and "Traceback" not in shown.err
@@ -62,7 +62,7 @@ def names(tmp_path_factory):
 
 
 def is_safe(text):
-    """Nothing in it that a terminal acts on."""
+    """Asserts that a text contains nothing that a terminal would act on."""
     return all(c == "\n" or c.isprintable() for c in text)
 
 
@@ -99,7 +99,7 @@ def test_odd_names_in_a_report(names, tmp_path, capsys):
     decisions = text.partition("## Decisions")[2].strip().splitlines()
     assert len(decisions) == 2 + 4, "a line for every node"
     for line in decisions:
-        outside = re.sub(r"`[^`]*`", "", line)  # what is code is shown as it is
+        outside = re.sub(r"`[^`]*`", "", line)  # code is shown literally
         assert len(re.findall(r"(?<!\\)\|", line)) == 7, f"six cells: {line}"
         assert not re.search(r"(?<!\\)[<>*]", outside), line
 
@@ -108,7 +108,7 @@ def test_odd_names_validate_and_compare(names, tmp_path, capsys):
     def strip(prop):
         return prop.key != "htp.tag"
 
-    # Python's onnx refuses names that are no UTF-8, so those are made plain first.
+    # Python's onnx rejects names that are not UTF-8, so those are replaced first.
     raw = names.read_bytes().replace(b"bytes\xff\xfe\xc3(", b"bytes____").replace(b"\x80", b"_")
     model = onnx.load_from_string(raw)
     for node in model.graph.node:
@@ -138,7 +138,7 @@ def test_a_path_that_is_no_utf8(run_htp, names, tmp_path):
 
 @pytest.mark.parametrize("suffix", ["onnx", "ops.json", "dag.json", "graphml", "trace.json"])
 def test_an_output_of_an_export_is_a_folder(source, suffix, tmp_path, capsys):
-    """Found out before the model is run: it would fail with another message."""
+    """Detected before the model is run, which would fail with another message."""
     (tmp_path / f"m.{suffix}").mkdir()
     command = ["export", f"{source}:fails", "-o", str(tmp_path / "m.onnx"), "--graphml"]
     assert main(command) == 1
@@ -193,7 +193,7 @@ def test_an_exporter_that_fails(source, exporter, tmp_path, capsys):
 
 
 def test_without_torch(run_htp, source, tmp_path):
-    """As where it is not installed; reading tags goes on."""
+    """As if it were not installed; reading tags still works."""
     (tmp_path / "torch.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')"
     )
@@ -234,7 +234,7 @@ def test_a_model_without_tags(command, tmp_path, capsys):
 
 @pytest.mark.parametrize("option", ["--trace", "--reference", "--overrides", "--policy"])
 def test_files_of_tag_that_are_none(option, names, tmp_path, capsys):
-    """Missing, and there but something else."""
+    """Files that are missing, or that exist but are something else."""
     target = str(tmp_path / "m.onnx")
     assert main(["tag", str(names), option, str(tmp_path / "missing"), "-o", target]) == 1
     one_error(capsys, "missing: no such file")

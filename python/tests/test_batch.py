@@ -1,4 +1,4 @@
-"""`htp batch`: many models, here and on a Ray cluster."""
+"""`htp batch`: many models, on this machine and on a Ray cluster."""
 
 import csv
 import json
@@ -23,7 +23,7 @@ from htp.cli.batch import size_of
 
 @pytest.fixture(scope="module")
 def zoo(tmp_path_factory):
-    """Six models without tags and their traces, in folders; one more is no model."""
+    """Six models without tags and their traces, in folders, and a file that is not a model."""
     folder = tmp_path_factory.mktemp("zoo")
     model, args = example("plain").build()
     tagged = htp.export(model, args, folder / "m.onnx")
@@ -41,7 +41,7 @@ def zoo(tmp_path_factory):
 
 
 def contents(folder):
-    """All results, without what says how long it took."""
+    """All results except times."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -53,7 +53,7 @@ def test_folder(zoo, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["batch", str(zoo), "-o", str(out)]) == 1
     shown = capsys.readouterr()
-    assert "6 models tagged (0 of them before), 1 failed" in shown.out
+    assert "6 models tagged (0 of them earlier), 1 failed" in shown.out
     assert "broken.onnx: " in shown.err
     rows = {row["name"]: row for row in csv.DictReader((out / "table.csv").open())}
     assert len(rows) == 7 and rows["broken.onnx"]["status"] == "failed"
@@ -76,7 +76,7 @@ def test_goes_on_where_it_was(zoo, tmp_path):
     assert (first.done, first.skipped, len(first.failures)) == (7, 0, 1)
     before = contents(tmp_path / "out")
     again = htp.batch(source, tmp_path / "out")
-    assert (again.done, again.skipped) == (1, 6), "what failed is tried again"
+    assert (again.done, again.skipped) == (1, 6), "what failed is retried"
     assert contents(tmp_path / "out") == before
     proto = onnx.load(source / "m0.onnx")
     proto.graph.name = "changed"
@@ -117,7 +117,7 @@ def test_glob_manifest_and_names(zoo, tmp_path):
         ("nowhere.onnx", "no such file")
     ]
     assert [r.where.rpartition(":")[2] for r in result.refused[:-1]] == ["3", "4", "5", "6"]
-    assert "name it" in result.refused[-1].why
+    assert "give it a name" in result.refused[-1].why
     assert (tmp_path / "out/table.csv").read_text().count("refused") == 5
 
 
@@ -140,7 +140,7 @@ def test_bad_input(zoo, tmp_path, capsys):
 
 
 def test_memory_is_bounded(zoo, tmp_path, monkeypatch):
-    """Items that do not fit beside one another run one by one."""
+    """Items that do not fit into memory together run one at a time."""
     now = most = 0
 
     def do(item, place):
@@ -179,7 +179,7 @@ def test_external_data_and_urls(zoo, tmp_path):
 
 
 def test_full_disk(zoo, tmp_path):
-    """On a file system of 60 kB: what was done stays, and a sentence says what is wrong."""
+    """On a file system of 60 kB: finished models are kept, and a message says what is wrong."""
     if os.geteuid() or subprocess.run(["unshare", "--mount", "true"]).returncode:
         pytest.skip("no small file system can be mounted here")
     out, keep = tmp_path / "out", tmp_path / "keep"
@@ -194,7 +194,7 @@ def test_full_disk(zoo, tmp_path):
         ["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, env=env
     )
     assert ended.returncode == 1
-    assert f"stopped: no space left in {out}; what was done stays" in ended.stderr
+    assert f"stopped: no space left in {out}; finished models are kept" in ended.stderr
     assert "Traceback" not in ended.stderr
     done = [p for p in keep.rglob("m*.onnx") if "records" not in p.parts]
     assert 0 < len(done) < 6
@@ -203,10 +203,10 @@ def test_full_disk(zoo, tmp_path):
 
 
 def test_interrupted(zoo, tmp_path):
-    """Control-C ends it; the next run goes on."""
+    """Control-C stops it; the next run continues."""
     code = (
         "import signal, sys, time; sys.path.insert(0, sys.argv[1]); import htp.batching.running as r\n"
-        # A shell starts what runs in its background with this signal ignored.
+        # A shell starts background jobs with this signal ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "real = r.do_item\n"
         "def slow(*a):\n    time.sleep(0.4); return real(*a)\n"
@@ -251,7 +251,7 @@ def cluster():
 
 
 def workers():
-    """Processes of Ray that are inside of a work item."""
+    """Ray's processes that are working on an item."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -263,7 +263,7 @@ def workers():
 
 
 def test_ray_with_a_worker_killed(zoo, cluster, tmp_path):
-    """The same bytes as here, nothing lost, nothing twice."""
+    """The results have the same bytes as without Ray; nothing is lost or done twice."""
     source = tmp_path / "in"
     for number in range(8):
         shutil.copytree(zoo, source / str(number))
@@ -303,7 +303,7 @@ def test_without_ray(zoo, tmp_path, run_htp):
 
 
 def test_key(tmp_path):
-    """Changes with what it depends on, and with nothing else."""
+    """The key changes with everything it depends on, and with nothing else."""
     model = tmp_path / "m.onnx"
     model.write_bytes(b"1")
     first = Item("m.onnx", str(model)).key()

@@ -1,4 +1,4 @@
-"""What happens to the model and its call before an exporter sees them."""
+"""What happens to the model and its example call before an exporter sees them."""
 
 import collections
 import dataclasses
@@ -20,7 +20,7 @@ def call_of(model, args, kwargs=None, warn=no_warning):
 
 
 class Keywords(torch.nn.Module):
-    """Keyword-only arguments, another order than the call's, a constant, and a dict as output."""
+    """Keyword-only arguments, in a different order than in the call, a constant, and a dict as output."""
 
     def __init__(self):
         super().__init__()
@@ -40,7 +40,7 @@ def call_of_keywords(warn=lambda text: None):
 def test_a_number_that_is_kept_is_said():
     told = []
     call_of_keywords(told.append)
-    assert told == ["the argument 'scale' is no tensor: the exported model keeps 3.0"]
+    assert told == ["the argument 'scale' is not a tensor: the exported model keeps 3.0"]
 
 
 def test_positional_forward():
@@ -150,5 +150,5 @@ def test_dynamic_axes(shapes, axes):
 
 def test_dynamic_shapes_of_no_input():
     _, call = call_of_keywords()
-    with pytest.raises(htp.BadInput, match="names 'third', the inputs are"):
+    with pytest.raises(htp.BadInput, match="has 'third', but the inputs are"):
         capture.dims_of(call, {"third": {0: "n"}}, None)

@@ -1,4 +1,4 @@
-"""What CI systems use: many files, JUnit XML, exit codes, the pre-commit hook, completion."""
+"""Features for CI systems: many files, JUnit XML, exit codes, the pre-commit hook, completion."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ from htp.cli import MODULES, main
 
 @pytest.fixture
 def models(net, tmp_path):
-    """A tagged model twice, one that is broken, one without tags."""
+    """A tagged model twice, a broken one, and one without tags."""
     for name in ("a", "b"):
         shutil.copy(net, tmp_path / f"{name}.onnx")
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff")
@@ -50,7 +50,7 @@ def test_validate_many(models, capsys, monkeypatch):
     result = json.loads(capsys.readouterr().out)
     assert result["valid"] and [m["file"] for m in result["models"]] == ["a.onnx", "b.onnx"]
     assert main(["validate", "a.onnx", "b.onnx", "--numeric", "a.onnx"]) == 1
-    assert "--numeric compares one model" in capsys.readouterr().err
+    assert "--numeric works with a single MODEL" in capsys.readouterr().err
     assert main(["validate", "a.onnx", "--junit", "no/where.xml"]) == 1
 
 
@@ -75,7 +75,7 @@ def test_names_of_any_kind():
 
 
 def test_pre_commit_hook(models, run_htp):
-    """The entry, called as pre-commit does: with the files at its end."""
+    """The entry, called as pre-commit does, with the files at the end."""
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     program, *arguments = shlex.split(hook["entry"])
     assert program == "htp" and hook["files"] == r"\.onnx$"
@@ -84,7 +84,7 @@ def test_pre_commit_hook(models, run_htp):
 
 
 def completed(words, script):
-    """What bash proposes for the last of the words."""
+    """Bash's completions of the last word."""
     typed = " ".join(shlex.quote(word) for word in words)
     code = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _htp; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     ended = subprocess.run(["bash", "-c", f"{script}\n{code}"], capture_output=True, text=True)

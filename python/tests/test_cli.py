@@ -154,7 +154,7 @@ def test_validate_json(good, capsys):
     ("change", "message"),
     [
         (lambda n: set_metadata(n, "htp.tag", "/Net/Block.2"), "but the module"),
-        (lambda n: set_metadata(n, "htp.scope", "blocks.9"), "no module of the tree"),
+        (lambda n: set_metadata(n, "htp.scope", "blocks.9"), "not a module in the tree"),
         (lambda n: n.ClearField("metadata_props"), "no htp.tag"),
     ],
 )
@@ -277,7 +277,7 @@ def test_export_with_input_specs(tmp_path, capsys):
         ('{"ids": {"shape": [1], "size": 1}}', "has ['size']"),
         ('{"ids": {"shape": [1], "range": [2, 1]}}', "has range [2, 1]"),
         ('{"nothing": {"shape": [1]}}', "do not fit the model's forward"),
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("missing.json", "cannot read missing.json"),
     ):
         assert main([*command, "--input-specs", bad]) == 1
@@ -293,7 +293,7 @@ def test_export_with_input_specs(tmp_path, capsys):
         ("no.such.module:build", "cannot import no.such.module"),
         ("json:loads", "json:loads failed"),
         ("json:nothing", "has no 'nothing'"),
-        ("json:decoder", "gave a module, expected an nn.Module"),
+        ("json:decoder", "returned a module, expected an nn.Module"),
         ("./no-such-folder-or-model", "cannot load"),
     ],
 )
@@ -305,7 +305,7 @@ def test_export_of_nothing(source, message, tmp_path, capsys, monkeypatch):
 
 
 def test_export_of_a_local_checkpoint(tmp_path, capsys):
-    """A folder with a config alone: the inputs are made from it."""
+    """A folder with only a config, from which the inputs are made."""
     from transformers import BertConfig
 
     config = BertConfig(
@@ -396,7 +396,7 @@ def test_a_wheel_for_another_platform(tmp_path, net, capsys, monkeypatch):
     )
     assert main(["analyze", str(net)]) == 1
     shown = capsys.readouterr().err
-    assert "version `GLIBC_2.34' not found" in shown and "build HTP from its sources" in shown
+    assert "version `GLIBC_2.34' not found" in shown and "build HTP from source" in shown
 
 
 def test_a_program_that_does_not_start(tmp_path, net, capsys, monkeypatch):

@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def models(folder):
-    """The same model from both exporters, and others that differ in one thing each."""
+    """The same model from both exporters, and variants that differ in one way each."""
     made = {}
     for name, model, exporter in (
         ("ts", Net(), "torchscript"),
@@ -89,7 +89,7 @@ def test_values(models, folder, capsys):
     onnx.save(model, str(folder / "changed.onnx"))
     status, result = compared(capsys, models["ts"], folder / "changed.onnx")
     assert status == 1
-    assert [d["what"] for d in result["differences"]] == ["weight: other values"]
+    assert [d["what"] for d in result["differences"]] == ["weight: values differ"]
 
 
 def test_baseline(models, folder, capsys):
@@ -102,7 +102,7 @@ def test_baseline(models, folder, capsys):
 
 
 def test_what_cannot_be_compared_is_said(models, capsys):
-    """The sidecar alone knows no values."""
+    """The .ops.json alone has no values."""
     sidecar = models["ts"].with_suffix(".ops.json")
     assert main(["compare", str(models["ts"]), str(sidecar)]) == 0
     assert "not compared: shapes and values of parameters" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_what_cannot_be_compared_is_said(models, capsys):
     [
         ([], "compare MODEL with OTHER"),
         (["--only", "colour", "--baseline", "x"], "no such file"),
-        (["MODEL", "--only", "colour"], "only names 'colour', expected some of modules"),
+        (["MODEL", "--only", "colour"], "unknown aspect 'colour', expected some of modules"),
     ],
 )
 def test_bad_usage(models, arguments, message, capsys):

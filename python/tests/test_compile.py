@@ -1,4 +1,4 @@
-"""htp compile with the real IREE: equal outputs, a layer compiled once, a cache that knows what changed."""
+"""htp compile with the real IREE: equal outputs, every layer compiled once, and a cache that notices changes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ AROUND = ["main_around"]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """(folder, cache) of all tests here: what one compiles another need not."""
+    """(folder, cache), shared by all tests here, so that nothing is compiled twice."""
     folder = tmp_path_factory.mktemp("compile")
     return folder, folder / "cache"
 
@@ -106,7 +106,7 @@ def test_what_is_compiled_again(shared):
     first = htp.compile(base, folder / "base.iree", cache=cache)
     assert htp.compile(base, folder / "again.iree", cache=cache).compiled == []
 
-    # Other weights: nothing is compiled, and the outputs are those of the other weights.
+    # Other weights: nothing is compiled, and the outputs use the other weights.
     torch.manual_seed(3)
     net = Net(3).eval()
     ids = torch.randint(1, 50, (2, 7))
@@ -115,11 +115,11 @@ def test_what_is_compiled_again(shared):
     assert trained.compiled == []
     check(folder / "trained.onnx", trained.path, ids.numpy())
 
-    # More of the same layer: only what is around it.
+    # More of the same layer: only the program around it is compiled.
     deeper = exported(folder, "deeper", layers=5)
     assert htp.compile(deeper, folder / "deeper.iree", cache=cache).compiled == ["main"]
 
-    # One layer is different: its own file, and the calls of it.
+    # One layer differs: only its own file and its calls are compiled.
     mixed = exported(folder, "mixed", layers=3, other=0)
     made = htp.compile(mixed, folder / "mixed.iree", cache=cache)
     calls = {p.name: len(p.calls) for p in made.programs}
@@ -127,11 +127,11 @@ def test_what_is_compiled_again(shared):
     assert made.compiled == ["Block_1", "main"]
     check(mixed, made.path, ids.numpy())
 
-    # All layers are different in the same way: the layer alone.
+    # All layers differ in the same way: only the layer is compiled.
     changed = exported(folder, "changed", layers=3, activation="sigmoid")
     assert htp.compile(changed, folder / "changed.iree", cache=cache).compiled == ["Block"]
 
-    # Other flags are other programs.
+    # Other flags make other programs.
     flags = ["--iree-llvmcpu-target-cpu=generic"]
     other = htp.compile(base, folder / "generic.iree", cache=cache, flags=flags)
     assert other.compiled == ["Block", *AROUND, "main"]
@@ -177,7 +177,7 @@ def test_errors_are_sentences(shared, net, tmp_path, run_htp):
         htp.compile(model, tmp_path / "file", cache=cache)
     assert not (tmp_path / "out").exists()
 
-    with pytest.raises(htp.BadInput, match="holds no compiled model"):
+    with pytest.raises(htp.BadInput, match="contains no compiled model"):
         htp.load_compiled(tmp_path)
     made = htp.compile(model, tmp_path / "made", cache=cache)
     compiled = htp.load_compiled(made.path)
@@ -217,7 +217,7 @@ def test_operator_that_iree_lacks(shared, tmp_path):
     (tmp_path / "m.mlir").write_text(POOL)
     with pytest.raises(htp.HTPError) as error:
         htp.compile(tmp_path / "m.mlir", tmp_path / "out", cache=cache)
-    assert "IREE does not compile 'main'" in str(error.value)
+    assert "IREE cannot compile 'main'" in str(error.value)
     assert "(operator MaxRoiPool; module 'pool'; net.py:12)" in str(error.value)
     assert not (tmp_path / "out").exists()
 
@@ -241,14 +241,14 @@ module attributes {onnx.ir_version = 10 : si64, onnx.opset_import = [{domain = "
 def test_sizes_that_nobody_knows_are_a_warning(shared, tmp_path):
     _, cache = shared
     (tmp_path / "m.mlir").write_text(OPEN)
-    with pytest.warns(htp.HTPWarning, match="sizes in the signature of Layer are not known"):
+    with pytest.warns(htp.HTPWarning, match="sizes in the signature of Layer are unknown"):
         made = htp.compile(tmp_path / "m.mlir", tmp_path / "out", cache=cache, classes=["Layer"])
     got = htp.load_compiled(made.path)(np.array([0, 1, 0, 2], np.float32))["y"]
     np.testing.assert_allclose(got, np.exp(np.exp([[1.0, 3.0]])), rtol=1e-4)
 
 
 def test_missing_package(tmp_path):
-    """Without IREE's packages the command says which to install."""
+    """Without IREE's packages, the command says which to install."""
     code = (
         "import sys; sys.modules['iree'] = None; sys.modules['iree.compiler'] = None\n"
         "import htp\n"

@@ -1,4 +1,4 @@
-"""htp diff: where two forms of a model part."""
+"""htp diff: where two forms of a model diverge."""
 
 import json
 
@@ -67,7 +67,7 @@ def model(folder, network):
 
 
 def injected(model, module, output, change=lambda w: w * 1.05):
-    """The model with another weight in one module, and no tags."""
+    """The model with a different weight in one module, and without tags."""
     proto = onnx.load(model)
     node = next(
         n
@@ -104,7 +104,7 @@ def test_a_changed_weight_is_found(model, folder, module, capsys):
     assert main(["diff", str(model), str(bad), "--json"]) == 1
     result = json.loads(capsys.readouterr().out)
     assert result["first"]["module"] == module and result["worst"][0]["module"] == module
-    # y = 1.05 W x + b: at most 5 %, and less by as much as the bias is of it
+    # y = 1.05 W x + b: at most 5 %, less the share of the bias
     assert 0.03 < result["first"]["relative"] < 0.06
     assert result["first"]["snr"] == pytest.approx(26, abs=2)  # 20 log10(1 / 0.05)
     others = [c["added"] for c in result["comparisons"] if c["value"] != result["first"]["value"]]
@@ -123,11 +123,11 @@ def test_a_changed_weight_is_found_after_the_optimizer(model, folder, module):
 def test_the_optimizer_alone_changes_nothing(model, folder, capsys):
     good = optimized(model, folder / "good.onnx")
     assert main(["diff", str(model), str(good)]) == 0
-    assert "0 part by more than 0.001" in capsys.readouterr().out
+    assert "0 diverge by more than 0.001" in capsys.readouterr().out
 
 
 def test_without_names(model, folder):
-    """Values are found by their places once no name is the same."""
+    """If no name is the same, values are matched by position."""
     proto = onnx.load(injected(model, "layers.1.up", folder / "bad3.onnx"))
     kept = {v.name for v in [*proto.graph.input, *proto.graph.output, *proto.graph.initializer]}
     new = {}
@@ -153,7 +153,7 @@ def test_a_module_that_is_called_twice(model, folder):
 
 
 class Heads(torch.nn.Module):
-    """A product that the optimizer computes of all rows at once, and splits into heads after that."""
+    """A product that the optimizer computes for all rows at once and then splits into heads."""
 
     def __init__(self):
         super().__init__()
@@ -175,7 +175,7 @@ def test_rows_of_all_images_at_once(folder):
 
 
 def test_what_was_fused_is_named(model, folder):
-    """BiasGelu holds the bias of the Linear before it: its value is gone."""
+    """BiasGelu contains the bias of the preceding Linear, whose value is gone."""
     bad = optimized(injected(model, "layers.1.up", folder / "bad7.onnx"), folder / "fused.onnx")
     kinds = [node.op_type for node in onnx.load(bad).graph.node]
     result = htp.diff(model, bad)
@@ -197,7 +197,7 @@ def test_five_percent_within_the_noise_of_int8(model, folder, module):
 
 
 def test_int8_names_the_broken_module(model, folder):
-    """Noise is everywhere; a saturated weight adds the most."""
+    """There is noise everywhere, but a saturated weight adds the most."""
     from onnxruntime.quantization import quantize_dynamic
 
     bad = injected(model, "layers.1.up", folder / "bad5.onnx", lambda w: numpy.clip(w, -0.03, 0.03))
@@ -209,7 +209,7 @@ def test_int8_names_the_broken_module(model, folder):
 
 
 def test_values_against_pytorch(model, network, folder):
-    """What is compared is what the module gave: PyTorch's hook says the same."""
+    """The compared values are those that PyTorch's hooks see."""
     x = torch.randn(1, 8, 32, generator=torch.Generator().manual_seed(1))
     seen = {}
     hook = network.layers[1].up.register_forward_hook(lambda m, a, out: seen.update(out=out))
@@ -224,7 +224,7 @@ def test_values_against_pytorch(model, network, folder):
 
 
 def test_float16(model, folder):
-    """Rounded everywhere, by as much as 11 bits are; and a weight that is too large for it."""
+    """Everything is rounded to 11 bits, and one weight is too large for that."""
     float16 = pytest.importorskip("onnxruntime.transformers.float16")
     for change, file in ((1, "half.onnx"), (1e6, "huge.onnx")):
         bad = injected(model, "layers.1.up", folder / "full.onnx", lambda w, f=change: w * f)

@@ -71,7 +71,7 @@ def found(capsys, *arguments):
 @pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_an_export_is_the_model(folder, exporter, swapped, capsys):
-    """Also where a convolution took in the norm after it: its own value is gone then, and the norm's is there."""
+    """Even if a convolution absorbed the norm after it: its own value is gone, but the norm's exists."""
     pair = [f"{folder}/net.py:build", folder / f"{exporter}.onnx"]
     code, result = found(capsys, *(pair[::-1] if swapped else pair))
     assert code == 0 and result["equal"]
@@ -100,7 +100,7 @@ def test_two_pytorch_models(folder, capsys):
 
 
 def test_without_tags_and_in_python(folder):
-    """The PyTorch model's trace says which value is whose."""
+    """The PyTorch model's trace says which values correspond."""
     proto = onnx.load(folder / "torchscript.onnx")
     del proto.metadata_props[:]
     for thing in [*proto.graph.node, *proto.graph.initializer]:
@@ -145,7 +145,7 @@ def test_the_map_of_values(folder, capsys):
         (["net.py:build", "gone.onnx"], "no such file"),
         (["net.py:build", "net.onnx", "--value-map", "net.onnx"], "would replace"),
         (["net.py:build", "dynamo.onnx", "--value-map", "gone/map.json"], "gone"),
-        (["net.py:build", "other.onnx"], "share nothing"),
+        (["net.py:build", "other.onnx"], "have nothing in common"),
     ],
 )
 def test_what_cannot_be_compared_is_a_sentence(folder, arguments, said, capsys, monkeypatch):
@@ -163,7 +163,7 @@ def test_what_cannot_be_compared_is_a_sentence(folder, arguments, said, capsys, 
 
 
 def test_weights_in_a_file_of_their_own(folder, tmp_path, capsys):
-    """Also where the ONNX file is tagged in another folder first."""
+    """Even if the ONNX file is first tagged in another folder."""
     proto = onnx.load(folder / "torchscript.onnx")
     del proto.metadata_props[:]
     for thing in [*proto.graph.node, *proto.graph.initializer]:
@@ -175,7 +175,7 @@ def test_weights_in_a_file_of_their_own(folder, tmp_path, capsys):
 
 
 def test_the_inputs_that_an_export_kept(folder, capsys):
-    """Of the example call, not made up; and not where other sizes are asked for."""
+    """Inputs are those of the example call, not generated ones, unless other sizes are requested."""
     numpy = pytest.importorskip("numpy")
     names = {}
     exec(SOURCE, names)  # noqa: S102

@@ -1,4 +1,4 @@
-"""The documentation is true: links lead somewhere, code is code, commands exist, and what can run here runs."""
+"""The documentation is correct: links work, code parses, commands exist, and examples that can run here do run."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def blocks(page, *languages):
 
 
 def anchors(page):
-    """Of the headings, as GitHub and mkdocs spell them."""
+    """The anchors of the headings, as GitHub and mkdocs spell them."""
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     heads = re.findall(r"^#+ (.*)$", text, re.M)
     plain = [re.sub(r"[`*]|\]\([^)]*\)|\[", "", head).strip().lower() for head in heads]
@@ -42,7 +42,7 @@ def test_links(page):
     text = re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"[a-z]+:", target):
-            continue  # other hosts are not asked
+            continue  # other hosts are not contacted
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), f"{target} leads nowhere"
@@ -66,7 +66,7 @@ def commands(code):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code(page, capsys):
-    """Commands take their options, and all else is what it says it is."""
+    """Commands accept their options, and other blocks are valid in their language."""
     for code in blocks(page, "python"):
         compile(code, name_of(page), "exec")
     for code in blocks(page, "json"):
@@ -88,7 +88,7 @@ def test_code(page, capsys):
 
 @pytest.fixture(scope="module")
 def how_to(tmp_path_factory):
-    """A folder in which all of docs/HowTo.md ran."""
+    """A folder in which all of docs/HowTo.md has run."""
     folder = tmp_path_factory.mktemp("howto")
     (folder / "examples").symlink_to(ROOT / "examples")
     count = 0

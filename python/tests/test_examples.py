@@ -1,4 +1,4 @@
-"""The examples and the tutorial run as they are written."""
+"""The examples and the tutorial run as written."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def run(command, folder, launcher=None):
 
 
 def run_tutorial(folder, launcher=None, python=sys.executable):
-    """All blocks in order, but for the one that installs. What they print."""
+    """Runs all blocks in order, except the one that installs. Returns what they print."""
     text = (ROOT / "docs/Tutorial.md").read_text()
     blocks = re.findall(r"^```(\w+)( install)?\n(.*?)^```", text, re.M | re.S)
     assert len(blocks) > 6
@@ -40,7 +40,7 @@ def run_tutorial(folder, launcher=None, python=sys.executable):
     for language, install, code in blocks:
         if install:
             continue
-        if language == "text":  # what the command before it prints, or a part of it
+        if language == "text":  # the output of the previous command, or a part of it
             lines = shown.splitlines()
             assert not [line for line in code.splitlines() if line.rstrip() not in lines]
             continue

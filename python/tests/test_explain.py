@@ -1,4 +1,4 @@
-"""`htp explain` on nodes that are hard to place: can a person follow what it says?"""
+"""`htp explain` on nodes that are hard to place: its output makes sense to a person."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def anonymous(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model without any name but those of its inputs and outputs."""
+    """The model without any names except those of its inputs and outputs."""
     graph = model.graph
     kept = {value.name for value in [*graph.input, *graph.output]}
     names: dict[str, str] = {}
@@ -66,7 +66,7 @@ PLACED = re.compile(r"(?s)^node '.+' \(\w+\) belongs to .+\n    evidence: .+, co
 
 
 def test_a_residual_add_without_a_name(files):
-    """Adds with two activations: the trace has one of its own for each."""
+    """Adds with two activations: the trace has one for each."""
     constants = {t.name for t in onnx.load(files["anon"]).graph.initializer}
     adds = [n for n in nodes_of(files["anon"], "Add") if not constants & set(n.input)]
     text = htp.explain(files["anon"], handle(adds[-1]), trace=files["trace"])

@@ -89,12 +89,12 @@ def test_extract_and_outline(plain, tmp_path):
 
 @pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
 def test_a_keyword_only_model_of_transformers(exporter, tmp_path):
-    """The TorchScript exporter alone says: got multiple values for argument."""
+    """Without HTP, the TorchScript exporter fails: got multiple values for argument."""
     model, inputs = example("transformer").build()
     model.train()
     before = {k: v.clone() for k, v in model.state_dict().items()}
     attributes = [dict(vars(m)) for m in model.modules()]
-    inputs = dict(reversed(inputs.items()))  # another order than forward's
+    inputs = dict(reversed(inputs.items()))  # a different order than forward's
     tagged = htp.export(model, kwargs=inputs, output=tmp_path / "m.onnx", exporter=exporter)
     assert tagged.statistics["coverage"] == 1
     assert len(tagged.modules) == 48
@@ -183,7 +183,7 @@ def test_a_model_that_does_not_trace(exporter, tmp_path):
 
 @pytest.mark.parametrize("exporter", ["torchscript", "dynamo", "auto"])
 def test_an_exporter_that_fails(exporter, tmp_path, capfd):
-    """It says why, recommends nothing that was not tried, and PyTorch prints no graph."""
+    """The message says why and recommends only what was tried, and PyTorch prints no graph."""
     with pytest.raises(htp.ExportFailed, match="linalg_eig") as error:
         htp.export(NoExport(), (torch.eye(2),), tmp_path / "m.onnx", exporter=exporter)
     assert "try" not in str(error.value)
@@ -242,7 +242,7 @@ def test_a_cause_that_the_error_disowns_is_none():
 
 @pytest.mark.parametrize("exporter", ["torchscript", "dynamo"])
 def test_a_dict_alone_is_an_argument(exporter, tmp_path):
-    """PyTorch takes a dict at the end for keyword arguments, which forward has not."""
+    """PyTorch takes a dict at the end as keyword arguments, which this forward does not have."""
 
     class Net(torch.nn.Module):
         def __init__(self):

@@ -1,4 +1,4 @@
-"""What users' own models do to the front door: nothing lost, nothing silently wrong."""
+"""htp.export on difficult user models: nothing gets lost, and nothing is silently wrong."""
 
 import collections
 import copy
@@ -41,7 +41,7 @@ class Small(torch.nn.Module):
 
 @BOTH
 def test_data_files_are_named_after_the_model(exporter, tmp_path):
-    """A second export into the same folder leaves the first alone."""
+    """A second export into the same folder does not touch the first."""
     models = [Small(32), Small(32)]
     x = torch.randn(1, 32)
     for name, model in zip("ab", models):
@@ -64,7 +64,7 @@ def test_data_of_another_model_is_never_replaced(tmp_path):
     assert (tmp_path / "a.onnx.data").read_bytes() == before
     assert (tmp_path / "a-2.onnx.data").exists()
     run(tmp_path / "a.onnx", {"x": numpy.ones((1, 32), numpy.float32)})
-    # Nobody else needs the data of a model that is replaced.
+    # No other model needs the data of the one that is replaced.
     htp.export(Small(32), torch.ones(1, 32), tmp_path / "b.onnx", **options)
     htp.export(Small(32), torch.ones(1, 32), tmp_path / "b.onnx", **options)
     assert not (tmp_path / "b-2.onnx.data").exists()
@@ -87,7 +87,7 @@ class Frozen(collections.OrderedDict):
 
 
 class Odd(torch.nn.Module):
-    """Holds what is hard to put back, and changes all of it that can be changed."""
+    """Contains state that is hard to restore, and changes all of it."""
 
     def __init__(self):
         super().__init__()
@@ -141,7 +141,7 @@ def test_lazy_modules_stay_lazy(exporter, tmp_path):
 
 
 def test_the_mode_of_a_scripted_submodule(tmp_path):
-    """PyTorch exports no such model; the attempt leaves it as it was."""
+    """PyTorch cannot export such a model; the attempt does not change it."""
     model = torch.nn.Sequential(torch.jit.script(Small()), torch.nn.ReLU()).train()
     with pytest.raises(htp.HTPError):
         htp.export(model, torch.ones(1, 4), tmp_path / "m.onnx")
@@ -338,9 +338,9 @@ def test_a_dict_at_the_end_holds_keywords(tmp_path):
         ({"modules_as_functions": set()}, "names no class"),
         ({"nonsense": 1}, "neither htp.export nor torch.onnx.export has an option 'nonsense'"),
         ({"do_constant_folding": False}, "needs exporter='torchscript'"),
-        ({"optimize": False, "exporter": "torchscript"}, "option of the dynamo exporter alone"),
+        ({"optimize": False, "exporter": "torchscript"}, "option of the dynamo exporter only"),
         ({"output": "other.onnx"}, "either f or output"),
-        ({"input_names": ["a", "b"]}, "input_names has 2 names, the call has 1 tensors: x"),
+        ({"input_names": ["a", "b"]}, "input_names has 2 names, but the call has 1 tensors: x"),
     ],
 )
 def test_what_is_not_supported_is_said(options, message, tmp_path):
@@ -351,7 +351,7 @@ def test_what_is_not_supported_is_said(options, message, tmp_path):
 
 
 def test_an_opset_that_the_exporter_does_not_reach(tmp_path):
-    with pytest.raises(htp.ExportFailed, match="wrote opset 18, and opset 3 was asked for"):
+    with pytest.raises(htp.ExportFailed, match="wrote opset 18 instead of opset 3"):
         htp.export(
             Small(), torch.ones(1, 4), tmp_path / "m.onnx", exporter="dynamo", opset_version=3
         )

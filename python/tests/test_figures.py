@@ -1,4 +1,4 @@
-"""What modules cost: the table of operators against values computed by hand, and the sums over modules."""
+"""Costs of modules: the table of operators against values computed by hand, and the sums over modules."""
 
 import json
 
@@ -136,7 +136,7 @@ def test_outlined_models_cost_the_same(plain, tmp_path, run_htp):
         for name in [*figures, *(f"total_{figure}" for figure in figures), "unknown"]:
             found, expected = (getattr(m.costs, name) for m in (outlined[path], module))
             assert found == expected, (path, name)
-        if not path.endswith("norm"):  # those of equal norms are stored once
+        if not path.endswith("norm"):  # parameters of equal norms are stored once
             assert outlined[path].costs.total_weight_bytes == module.costs.total_weight_bytes, path
     assert run_htp("analyze", outlined.path).returncode == 0
     refused = run_htp("analyze", outlined.path, "--dim", "batch=2")
@@ -146,7 +146,7 @@ def test_outlined_models_cost_the_same(plain, tmp_path, run_htp):
 
 
 def test_optimized_and_quantized_models_multiply_as_often(tmp_path):
-    """Fused and quantized operators have other names and operands, and do the same work."""
+    """Fused and quantized operators have other names and operands but do the same work."""
     runtime = pytest.importorskip("onnxruntime")
     from onnxruntime.quantization import quantize_dynamic
 
@@ -181,7 +181,7 @@ def test_without_the_model_sizes_are_unknown(net, tmp_path, run_htp):
     htp.native.run("htp-opt", net, f"--op-metadata={sidecar}", "-o=")
     tagged = htp.load(sidecar)
     assert tagged.modules["layers.0.fc"].costs.parameters == 16
-    assert "holds no sizes" in tagged.figures.notes[0]
+    assert "contains no sizes" in tagged.figures.notes[0]
     assert run_htp("analyze", sidecar, "--dim", "a=1").returncode == 1
 
 

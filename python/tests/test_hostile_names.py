@@ -1,5 +1,5 @@
-"""Names may hold anything: markup, quotes, control characters, marks that turn a line around, bytes that are no
-UTF-8. Every command and every format shows them without harm. (The page itself: test_view_page.py.)"""
+"""Names may contain anything: markup, quotes, control characters, marks that reverse a line, bytes that are not
+UTF-8. Every command and every format shows them safely. (The page itself: test_view_page.py.)"""
 
 import csv
 import io
@@ -55,7 +55,7 @@ class Net(torch.nn.Module):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """Hostile names of modules, classes, nodes and values, and one that is no UTF-8."""
+    """Hostile names of modules, classes, nodes and values, and one that is not UTF-8."""
     folder = tmp_path_factory.mktemp("hostile")
     Block.__name__ = Block.__qualname__ = "</script><b>Block\u202e"
     try:
@@ -137,7 +137,7 @@ def test_every_command(command, model, wrong, tmp_path, run_htp):
 
 
 def look_at(file):
-    """Whether a file is whole, and has no markup that came from a name."""
+    """Checks that a file is complete and contains no markup from a name."""
     if file.suffix in (".xml", ".graphml"):
         ET.parse(file)
     elif file.suffix == ".json":

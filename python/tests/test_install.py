@@ -1,7 +1,7 @@
-"""`pip install .` from a fresh clone into a new virtual environment, then the tutorial's commands as written.
+"""Runs `pip install .` from a fresh clone in a new virtual environment, then the tutorial's commands as written.
 
-Needs what `make setup` brings. The programs are built once more, out of the compiler's cache where
-there is one: a minute or two after `make build`, as long as the build itself without.
+Needs what `make setup` installs. The programs are built again, from the compiler cache if there is one, which takes a
+minute or two after `make build`; without a cache it takes as long as the build itself.
 """
 
 import os
@@ -17,7 +17,7 @@ from test_examples import run_tutorial
 
 
 def run(*command, cwd=None):
-    """Without what this environment would lend to the new one."""
+    """Runs a command without the environment variables that would leak into the new environment."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     return subprocess.run(
         [str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True
@@ -25,7 +25,7 @@ def run(*command, cwd=None):
 
 
 def clone_into(folder: Path) -> Path:
-    """This tree as a clone has it, with the changes that are not committed yet."""
+    """This tree as a clone, including changes that are not committed yet."""
     listing = run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).stdout
     for name in listing.splitlines():
         if (ROOT / name).is_file():
@@ -64,7 +64,7 @@ def test_without_any_extra(environment, tmp_path, net):
 
 
 def test_tutorial(environment, tmp_path):
-    """With the extras of this environment, instead of downloading torch once more."""
+    """Uses the packages of this environment instead of downloading torch again."""
     here = sysconfig.get_path("purelib")
     there = next((environment.parent / "lib").glob("python*/site-packages"))
     (there / "extras.pth").write_text(here + "\n")
@@ -72,7 +72,7 @@ def test_tutorial(environment, tmp_path):
 
 
 def test_before_make_setup(tmp_path):
-    """A clear message, not a compiler that was not found."""
+    """A clear message, not one about a missing compiler."""
     ended = pip_install(clone_into(tmp_path / "clone"), tmp_path / "venv")
     assert ended.returncode != 0
     shown = " ".join((ended.stdout + ended.stderr).split())

@@ -1,4 +1,4 @@
-"""Tagged files in the real Model Explorer: its layers are the modules, and it takes HTP's figures of nodes."""
+"""Tagged files in the real Model Explorer: its layers are the modules, and it accepts HTP's figures of nodes."""
 
 import json
 import socket
@@ -35,7 +35,7 @@ def data(bert):
 
 @pytest.fixture(scope="module")
 def server(bert, data, tmp_path_factory):
-    """The program itself, as a user starts it."""
+    """The program itself, started as a user would."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
@@ -102,7 +102,7 @@ def test_it_takes_the_figures(server, graph, bert, data):
     assert loaded == json.loads(data[0].read_text())
     from model_explorer import node_data_builder
 
-    node_data_builder.GraphNodeData(**loaded)  # its own class knows every key
+    node_data_builder.GraphNodeData(**loaded)  # Model Explorer's own class accepts every key
     ids = {node["id"] for node in graph["nodes"]}
     for file in data:
         assert set(json.loads(file.read_text())["results"]) <= ids

@@ -1,4 +1,4 @@
-"""A tagged model in a notebook: what it shows, its tables, and the example that runs from start to end."""
+"""A tagged model in a notebook: its representation, its tables, and the example, which runs from start to end."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ def test_a_model_is_its_modules(net):
     assert model["layers.0"] is model.modules["layers.0"]
     assert model["/Net/Block.0"] is model.modules["layers.0"], "by its tag, too"
     assert "layers.0" in model and "layers.9" not in model and 3 not in model
-    with pytest.raises(KeyError, match=r"close to it: 'layers\.0"):
+    with pytest.raises(KeyError, match=r"similar names: 'layers\.0"):
         model["layers.00"]
 
 
@@ -82,7 +82,7 @@ def test_table_without_pandas(net, monkeypatch):
 
 
 def test_lines_of_code(tmp_path):
-    """Where the exporter notes them in the file."""
+    """The lines are there if the exporter records them in the file."""
     model, args = example("plain").build()
     tagged = htp.export(model, args, tmp_path / "plain.onnx", exporter="dynamo")
     lines = [node.source for node in tagged.nodes.values()]
@@ -119,7 +119,7 @@ def test_example(tmp_path):
 
 
 def test_example_is_plain_json():
-    """So that a change of it can be read."""
+    """The notebook is stored in a form in which changes are readable."""
     path = ROOT / "examples/bert.ipynb"
     text = path.read_text()
     assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n"

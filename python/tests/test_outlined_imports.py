@@ -1,4 +1,4 @@
-"""Functions that outlining makes import what they need, however the model spells its own imports."""
+"""Functions made by outlining import the opsets they need, however the model spells its own imports."""
 
 import numpy as np
 import onnx

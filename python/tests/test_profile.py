@@ -84,7 +84,7 @@ def resnet():
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Each model when it is first asked for: (path, sizes of dimensions)."""
+    """Each model, made on first use: (path, sizes of dimensions)."""
     folder, made = tmp_path_factory.mktemp("profile"), {}
 
     def get(name, form="fp32"):
@@ -144,7 +144,7 @@ def test_all_time_has_a_module(exported, name, form):
     mean = sum(sorted(result.run_microseconds)[:5]) / 5
     assert own == pytest.approx(mean, rel=0.01) and total == pytest.approx(mean, rel=0.01)
     assert result.attributed >= 0.99
-    # What is the root's in the profile is the root's in the file. How much time that takes is the machine's affair.
+    # Nodes of the root in the profile are nodes of the root in the file; how long they take depends on the machine.
     known = {node.name for node in htp.load(path).nodes.values() if not node.scope}
     assert [k.name for k in result.kernels if not k.module and k.name not in known] == []
     assert mean <= result.model_microseconds
@@ -163,7 +163,7 @@ class Activated(torch.nn.Module):
             torch.nn.Conv2d(3, 32, 3),
             torch.nn.ReLU(),
             torch.nn.Conv2d(32, 32, 3, bias=False),
-            torch.nn.BatchNorm2d(32),  # folded into the weight, which is no parameter then
+            torch.nn.BatchNorm2d(32),  # folded into the weight, which is then no longer a parameter
             torch.nn.ReLU(),
         )
         self.pool = torch.nn.AdaptiveAvgPool2d(1)
@@ -194,7 +194,7 @@ def test_a_fused_kernel_counts_for_the_module_that_works(exporter, tmp_path):
 
 
 def test_against_the_events_themselves(recorded):
-    """Summed by hand: of the nodes whose names say where they came from, each belongs there."""
+    """Summed by hand: every node whose name says where it came from is attributed to that module."""
     path, file, events = recorded
     result = htp.profile(path, times=file)
     durations = collections.Counter()
@@ -244,7 +244,7 @@ def test_a_branch_counts_once():
 
 
 def test_nodes_without_names(exported, tmp_path):
-    """ONNX Runtime numbers them, in another way than HTP."""
+    """ONNX Runtime numbers them differently than HTP."""
     path, _ = exported("resnet")
     proto = onnx.load(path)
     for node in proto.graph.node:
@@ -252,7 +252,7 @@ def test_nodes_without_names(exported, tmp_path):
     onnx.save(proto, tmp_path / "nameless.onnx")
     result = htp.profile(tmp_path / "nameless.onnx", runs=2, warmup=0)
     assert result.attributed == 1
-    # a Conv that a Relu was fused into belongs to the module that has both
+    # a Conv fused with a Relu belongs to the module that contains both
     convs = [k.module for k in result.kernels if k.op_type in ("Conv", "FusedConv")]
     assert len(convs) == 5 and convs[0] in ("stem", "stem.conv")
     for i in (0, 1):
@@ -312,7 +312,7 @@ def test_viewers_and_files(exported, tmp_path, capsys):
 
 
 def test_compare_names_what_became_slower(recorded, tmp_path, capsys):
-    """A profile, and the same one with one module's kernel made slower by 1 ms."""
+    """A profile, and a copy in which one module's kernel is slower by 1 ms."""
     path, file, events = recorded
     before = tmp_path / "before.json"
     before.write_text(profiled(capsys, path, "--profile", file, "--json")[1])
@@ -391,7 +391,7 @@ def test_sizes_that_fit_each_other(mask, dims, length):
         (["--dim", "length"], "expected NAME=SIZE"),
         (["--dim", "length=600"], "does not run"),
         (["--provider", "abacus"], "has no provider 'abacus'"),
-        (["--runs", "0"], "there must be one at least"),
+        (["--runs", "0"], "there must be at least one"),
         (["--inputs", "none.npz"], "cannot read inputs from none.npz"),
         (["--profile", "none.json"], "none.json: no such file"),
         (["--csv", "no/folder/x.csv"], "does not exist"),
@@ -425,10 +425,10 @@ def test_profiles_that_do_not_fit(exported, recorded, tmp_path, capsys):
     for name, text, message in (
         ("a.json", "[]", "no times of nodes"),
         ("b.json", '{"format": "x"}', "no list of events"),
-        ("c.json", '[{"cat": "Node"', "is no profile"),
+        ("c.json", '[{"cat": "Node"', "is not a profile"),
         ("d.csv", "", "has no times"),
-        ("e.csv", "a,1\nb,fast\n", "line 2: 'fast' is no number"),
-        ("f.csv", "a,-1\n", "'-1' is no time"),
+        ("e.csv", "a,1\nb,fast\n", "line 2: 'fast' is not a number"),
+        ("f.csv", "a,-1\n", "'-1' is not a valid time"),
         ("g.csv", "a\n", "expected name,microseconds"),
     ):
         (tmp_path / name).write_text(text)

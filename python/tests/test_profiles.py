@@ -22,7 +22,7 @@ STEM, FIRST, SECOND = (
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Each model when it is first asked for. All parameters are random: an engine removes a scale of one."""
+    """Each model, made on first use. All parameters are random, because an engine removes a scale of one."""
     folder, made = tmp_path_factory.mktemp("profiles"), {}
 
     def get(build):
@@ -41,7 +41,7 @@ def exported(tmp_path_factory):
 
 
 def read(capsys, model, folder, text, name="times.csv"):
-    """What the command makes of a profile: (result, warnings)."""
+    """The command's output for a profile: (result, warnings)."""
     (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
     status, out, err = profiled(capsys, model, "--profile", folder / name, "--json")
     assert status == 0, err
@@ -90,14 +90,14 @@ def test_fused_names(exported, tmp_path, capsys, name, shares, said):
 
 
 def test_names_of_values_and_longer_names(exported, tmp_path, capsys):
-    """An engine names the last node after the model's output, and appends to names."""
+    """An engine names the last node after the model's output, and appends suffixes to names."""
     text = f"output,3\n{STEM}/WithoutBiases,4\n"
     _, own, err = read(capsys, exported(resnet), tmp_path, text)
     assert (own["head"], own["stem.conv"]) == (3, 4) and "warning" not in err
 
 
 def test_unknown_names_are_said(exported, tmp_path, capsys):
-    """Many quick nodes of the engine's own make no other model; most of the time does."""
+    """Many quick nodes added by the engine do not mean another model, but most of the time being in them does."""
     odd = "".join(f"reformat {i},1\n" for i in range(4))
     result, own, err = read(capsys, exported(resnet), tmp_path, f"{odd}{STEM},60\n{FIRST},36\n")
     assert result["attributed"] == pytest.approx(0.96) and own["stem.conv"] == 60
@@ -128,25 +128,25 @@ REPORT = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
         ("a,1\nb\n", "line 2: expected name,microseconds, found 'b'"),
         (
             "a,1\n\nb,c,2\n",
-            "line 3: expected name,microseconds, found 'b,c,2'; a name with a comma",
+            "line 3: expected name,microseconds, found 'b,c,2'; put names with a comma",
         ),
-        ("a,1\nb,fast\n", "line 2: 'fast' is no number of microseconds"),
-        ("a,12us\nb,1\n", "line 1: '12us' is no number"),
-        ("a,\n", "line 1: '' is no number"),
+        ("a,1\nb,fast\n", "line 2: 'fast' is not a number of microseconds"),
+        ("a,12us\nb,1\n", "line 1: '12us' is not a number"),
+        ("a,\n", "line 1: '' is not a number"),
         ("a,1\n,2\n", "line 2: '2' has no name"),
-        ("a,-1\n", "line 1: '-1' is no time"),
-        ("a,nan\n", "line 1: 'nan' is no time"),
-        ("a,1\nb,inf\n", "line 2: 'inf' is no time"),
+        ("a,-1\n", "line 1: '-1' is not a valid time"),
+        ("a,nan\n", "line 1: 'nan' is not a valid time"),
+        ("a,1\nb,inf\n", "line 2: 'inf' is not a valid time"),
         ("a,1\n" + "b" * 200_000 + ",2\n", "line 2: field larger than"),
-        ("<net>", "is no profile: no element found"),
+        ("<net>", "is not a profile: no element found"),
         ("<html></html>", "has no times: expected the executed graph"),
         (GRAPH.format("not_executed", 0, 0), "has no times: expected the executed graph"),
-        (GRAPH.format("-4", 0, 0), "layer 'a': '-4' is no time"),
-        (GRAPH.format("4", "x", 0), "layer 'a', execOrder: 'x' is no number"),
-        (GRAPH.format("4", 0, 7), "an edge leads to a layer that is not there"),
+        (GRAPH.format("-4", 0, 0), "layer 'a': '-4' is not a valid time"),
+        (GRAPH.format("4", "x", 0), "layer 'a', execOrder: 'x' is not a number"),
+        (GRAPH.format("4", 0, 7), "an edge refers to a layer that does not exist"),
         ("layerName;execStatus\n", "line 1: the report has no column 'layerType'"),
         (f"{REPORT}a;EXECUTED\n", "line 2: expected 6 columns, found 'a;EXECUTED'"),
-        (f"{REPORT}a;EXECUTED;Add;x;soon;1\n", "line 2: 'soon' is no number of milliseconds"),
+        (f"{REPORT}a;EXECUTED;Add;x;soon;1\n", "line 2: 'soon' is not a number of milliseconds"),
         (f"{REPORT}a;NOT_RUN;Add;x;0.0;0.0\n", "has no times: no layer was executed"),
     ],
 )
@@ -158,13 +158,13 @@ def test_bad_files(exported, tmp_path, capsys, text, message):
 
 def test_warm_up_needs_runs(tmp_path):
     (tmp_path / "a.csv").write_text("a,1\n")
-    with pytest.raises(htp.BadInput, match="does not tell runs apart"):
+    with pytest.raises(htp.BadInput, match="does not separate runs"):
         read_times(tmp_path / "a.csv", warmup=1)
 
 
 def test_an_executed_graph_by_hand(exported, tmp_path, capsys):
-    """Every rule for layers that are no node of the model, with times that tell them apart."""
-    layers = [  # name, type, time, what it was made of, whose results it takes
+    """Every rule for layers that are not nodes of the model, with times that distinguish them."""
+    layers = [  # name, type, time, names of its parts, layers whose results it takes
         ("weight", "Const", None, "weight", []),
         ("weight_to_bf16", "Reorder", 500, "", [0]),  # once, when the model is loaded
         ("x", "Input", None, "x", []),
@@ -208,7 +208,7 @@ def test_a_report_of_two_requests(exported, tmp_path, capsys):
 
 
 def executed(path, target):
-    """Runs a model in OpenVINO: the times by layer that it tells, and its executed graph in a file."""
+    """Runs a model in OpenVINO. Returns its times by layer, and writes its executed graph to a file."""
     openvino = pytest.importorskip("openvino")
     settings = {"PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
     compiled = openvino.Core().compile_model(path, "CPU", settings)
@@ -240,7 +240,7 @@ def test_the_graph_that_openvino_executed(exported, tmp_path, capsys, build):
     assert result["node_microseconds"] == pytest.approx(whole)
     assert sum(own.values()) == pytest.approx(whole)
     assert sum(k["calls"] for k in result["kernels"]) == pytest.approx(len(times))
-    # Layers that OpenVINO names after a node are where that node's tag says, by hand.
+    # Computed by hand: layers that OpenVINO names after a node belong to the module of that node's tag.
     scopes = {node.name: node.scope for node in htp.load(path).nodes.values()}
     by_hand, named = {}, 0
     for name, spent in times:
@@ -273,7 +273,7 @@ def test_a_model_that_openvino_did_not_run(exported, tmp_path, capsys):
     compiled = openvino.Core().compile_model(exported(resnet), "CPU")
     openvino.serialize(compiled.get_runtime_model(), tmp_path / "a.xml")
     status, _, err = profiled(capsys, exported(resnet), "--profile", tmp_path / "a.xml")
-    assert status == 1 and "compiled with PERF_COUNT, and ran" in err
+    assert status == 1 and "compiled with PERF_COUNT and run" in err
 
 
 def test_an_executed_graph_of_another_model(exported, tmp_path, capsys):

@@ -65,7 +65,7 @@ def test_nodes_in(model):
 
 
 def test_unknown_names_are_explained(model):
-    with pytest.raises(htp.BadInput, match="no module 'layers.7'.*close to it: 'layers"):
+    with pytest.raises(htp.BadInput, match="no module 'layers.7'.*similar names: 'layers"):
         model.module("layers.7")
     with pytest.raises(htp.BadInput, match="no node or value named"):
         model.node("/layers.0/fc/Matmul")
@@ -126,7 +126,11 @@ def test_metadata_is_read_from_the_bytes(net):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is empty"), (b"\xff" * 20, "is no ONNX file"), (b"\x0a\x7f", "is no ONNX file")],
+    [
+        (b"", "is empty"),
+        (b"\xff" * 20, "is not an ONNX file"),
+        (b"\x0a\x7f", "is not an ONNX file"),
+    ],
 )
 def test_files_that_are_no_models(tmp_path, content, message):
     file = tmp_path / "bad.onnx"
@@ -145,18 +149,18 @@ def test_a_model_without_tags(tmp_path):
 
 
 def test_a_model_whose_nodes_lost_their_tags(model, tmp_path):
-    """Optimizers keep the model's metadata, and drop those of nodes."""
+    """Optimizers keep the model's metadata but drop that of nodes."""
     onnx = pytest.importorskip("onnx")
     proto = onnx.load(model.path)
     for node in proto.graph.node:
         del node.metadata_props[:]
     onnx.save(proto, tmp_path / "optimized.onnx")
-    with pytest.raises(htp.NotTagged, match="was tagged, but none of its nodes.*--reference"):
+    with pytest.raises(htp.NotTagged, match="was tagged, but its nodes.*--reference"):
         htp.load(tmp_path / "optimized.onnx")
 
 
 def test_records_have_all_of_their_fields(model):
-    """They are filled at once, past the constructor."""
+    """Records are filled directly, without the constructor."""
     tagged = [node for node in model.nodes.values() if node.tag is not None]
     modules = list(model.modules.values())
     for record in (tagged[0], modules[-1], next(p for m in modules for p in m.parameters)):

@@ -1,4 +1,4 @@
-"""`htp-opt --report=F.html`: the page that `htp view` makes, from the native program alone."""
+"""`htp-opt --report=F.html`: the page that `htp view` makes, written by the native program alone."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ def shown(text):
 
 
 def nameless(source, target):
-    """Without names of nodes, and with one that two share."""
+    """Without node names, and with a name that two nodes share."""
     proto = onnx.load(source)
     for node in proto.graph.node:
         node.name = ""
@@ -38,7 +38,7 @@ def nameless(source, target):
 
 
 def branching(target):
-    """Bodies, sizes that are open, operators that no table has, a weight that nobody reads, and no tag."""
+    """Subgraphs, unknown sizes, unknown operators, a weight that is never read, and a missing tag."""
     path = target.with_suffix(".mlir")
     path.write_text(
         """htp.hierarchy @Net : "net.Net" {
@@ -84,7 +84,7 @@ def test_the_same_as_htp_view(plain, net, hostile, tmp_path):  # noqa: F811
 
 
 def test_of_what_is_written(plain, tmp_path):
-    """With a trace, in one go; the page is named after the model that is written, and has its sizes."""
+    """With a trace in the same run; the page is named after the written model and has its sizes."""
     flat, _, _ = plain
     bare, trace = tmp_path / "bare.onnx", flat.path.with_suffix(".trace.json")
     native.run("htp-onnx", flat.path, "--htp-strip", "-o", bare)

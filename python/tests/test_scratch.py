@@ -1,4 +1,4 @@
-"""Folders that a killed run leaves, and who removes them."""
+"""Folders that a killed run leaves behind, and their removal."""
 
 import os
 import signal
@@ -75,7 +75,7 @@ def test_a_command_that_is_asked_to_end_leaves_nothing(tmp_path, kind):
         env=ENVIRONMENT | {"TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
         stderr=subprocess.PIPE,
         text=True,
-        # Under nohup, or in the background of a script, signals are ignored, and stay so.
+        # Under nohup, or in the background of a script, signals are ignored and must stay ignored.
         preexec_fn=lambda: signal.signal(kind, signal.SIG_DFL),
     )
     for _ in range(600):

@@ -86,7 +86,7 @@ def test_globs(pattern, path, matches):
 
 
 def test_a_glob_gives_the_nodes_of_its_modules(model, capsys):
-    """Against what the exporter itself wrote into the names."""
+    """Compared with what the exporter itself wrote into the names."""
     status, out, _ = selected(capsys, model.path, "layer.[0-3].attention.**")
     wanted = [
         raw.name
@@ -133,13 +133,13 @@ def test_quantize_only_what_was_not_selected(model, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["layer.0.atention"], "close to it: 'layer.0.attention'"),
-        (["layer.*.atention.**"], "close to it: 'layer."),
-        (["--classes", "Atention"], "close to it: 'Attention'"),
-        (["layer.0", "--op-types", "Matmul"], "close to it: 'MatMul'"),
+        (["layer.0.atention"], "similar names: 'layer.0.attention'"),
+        (["layer.*.atention.**"], "similar names: 'layer."),
+        (["--classes", "Atention"], "similar names: 'Attention'"),
+        (["layer.0", "--op-types", "Matmul"], "similar names: 'MatMul'"),
         (["layer.[3-"], "no module"),
-        (["layer.[11-3]"], "no range of numbers"),
-        (["layer.[z-a]"], "look at its brackets"),
+        (["layer.[11-3]"], "not a range of numbers"),
+        (["layer.[z-a]"], "check its brackets"),
     ],
 )
 def test_what_does_not_exist(model, arguments, message, capsys):

@@ -1,4 +1,4 @@
-"""Commands start at once: nothing is loaded that they do not need. Times are in benchmarks/package.py."""
+"""Commands start quickly: nothing is loaded that they do not need. benchmarks/package.py measures the times."""
 
 import subprocess
 import sys
@@ -52,14 +52,14 @@ def test_version():
 
 @pytest.mark.parametrize("command", ["analyze", "tag", "outline", "validate"])
 def test_commands(command, net, tmp_path):
-    """onnx is what validate checks with, and numpy comes with it."""
+    """validate uses onnx, which loads numpy."""
     output = () if command in ("analyze", "validate") else ("-o", tmp_path / "out.onnx")
     allowed = {"onnx", "numpy"} if command == "validate" else set()
     assert not {*HEAVY} & {*loaded(command, net, *output)} - allowed
 
 
 def test_every_command_is_known():
-    """A command is found by its name alone, and all are in the help."""
+    """Every command is found by its name, and all are in the help."""
     found = build_parser()._subparsers._group_actions[0].choices
     assert set(found) == {name for names in MODULES.values() for name in names}
     for names in MODULES.values():

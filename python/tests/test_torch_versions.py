@@ -1,4 +1,4 @@
-"""What rests on PyTorch's private functions has a public way: both are run, the second by hiding the first."""
+"""Whatever relies on PyTorch's private functions has a public fallback: both are tested, the second by hiding the first."""
 
 import importlib.metadata
 import json
@@ -28,7 +28,7 @@ def exported(model, folder, exporter):
 
 
 def hidden_graph(monkeypatch):
-    """A PyTorch in which nobody sees the exporter's graph."""
+    """A PyTorch that does not expose the exporter's graph."""
     monkeypatch.delattr(torch._C, "_get_value_trace")
     assert not torchfeatures.exporter_graph()
 
@@ -45,7 +45,7 @@ def test_torchscript_exporter(model, tmp_path, monkeypatch):
 
 
 def test_modules_as_older_versions_ask_for_them(model, tmp_path, monkeypatch):
-    """PyTorch 2.6 asks its table of names whether it has a module, and then for its name."""
+    """PyTorch 2.6 first checks whether a module is in its table of names, and then looks up its name."""
     from htp import tracing
 
     _, wanted = exported(model, tmp_path / "new", "torchscript")
@@ -60,7 +60,7 @@ def test_modules_as_older_versions_ask_for_them(model, tmp_path, monkeypatch):
 
 
 def test_programs_as_older_versions_save_them(tmp_path):
-    """Before 2.7 the records of a .pt2 lay in no folder."""
+    """Before 2.7, the records of a .pt2 were not in a folder."""
     for folder in ("", "m/"):
         with zipfile.ZipFile(tmp_path / "m.pt2", "w") as archive:
             archive.writestr(f"{folder}serialized_exported_program.json", "{}")
@@ -115,7 +115,7 @@ def test_doctor_says_which(capsys, monkeypatch):
     monkeypatch.setattr(archives, "obstacle", lambda: "htp-trace was built for torch 2.6.0")
     assert main(["doctor"]) == 0
     shown = capsys.readouterr().out
-    assert "torch.jit.trace, once more" in shown
+    assert "a second trace with torch.jit.trace" in shown
     assert "htp-trace was built for torch 2.6.0: archives are read with PyTorch itself" in shown
 
 
@@ -124,7 +124,7 @@ def test_too_old(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(
         importlib.metadata, "version", lambda name: "2.5.1+cu124" if name == "torch" else real(name)
     )
-    words = "torch 2.5.1+cu124 is too old, HTP needs 2.6 or newer"
+    words = "torch 2.5.1+cu124 is too old; HTP needs 2.6 or newer"
     model, args = example("plain").build()
     with pytest.raises(htp.BadInput, match=r"torch 2\.5\.1\+cu124 is too old"):
         htp.export(model, args, tmp_path / "m.onnx")

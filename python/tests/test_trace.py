@@ -1,5 +1,5 @@
-"""`htp trace`: the trace of a model alone, from a factory, a program, a module of TorchScript, an archive; read
-by htp-trace, and by PyTorch where htp-trace was built for another version of it."""
+"""`htp trace`: the trace of a model without an export, from a factory, a program, a TorchScript module or an archive; read
+by htp-trace, or by PyTorch if htp-trace was built for another version of it."""
 
 import json
 import shutil
@@ -31,13 +31,13 @@ def same(found, wanted):
 
 @pytest.fixture
 def other_torch(tmp_path, monkeypatch):
-    """htp-trace as it is where it was built for another PyTorch."""
+    """htp-trace as if it had been built for another PyTorch."""
     program = tmp_path / "bin/htp-trace"
     program.parent.mkdir()
     shutil.copy(native.find("htp-trace"), program)
     program.with_name("htp-trace.torch").write_text("2.6.0\n")
     monkeypatch.setattr(native, "candidates", lambda name: [program, native.PACKAGE / "no"])
-    assert archives.obstacle().startswith("htp-trace was built for torch 2.6.0, and 2.13.0")
+    assert archives.obstacle().startswith("htp-trace was built for torch 2.6.0, but 2.13.0")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,7 +74,7 @@ def test_exported_archive_without_htp_trace(name, tmp_path, request):
 
 @pytest.mark.parametrize("tracer", ["export", "torchscript"])
 def test_a_foreign_model_is_tagged(tracer, tmp_path):
-    """The ONNX file was made elsewhere, and has no names that say anything."""
+    """The ONNX file was made elsewhere, and its names carry no information."""
     model, args, _ = call_of("plain")
     torch.onnx.export(model, args, tmp_path / "m.onnx", dynamo=False)
     proto = onnx.load(tmp_path / "m.onnx")
@@ -109,7 +109,7 @@ def test_bad_input(run_htp, tmp_path):
         ("state.pt",): "this file was written by torch.save",
         ("text.pt2",): "expected a PyTorch archive",
         ("none.pt",): "no such file",
-        ("state.pt", "--use-cache"): "--use-cache is for a model that is to be run",
+        ("state.pt", "--use-cache"): "--use-cache needs a model to run",
         (str(ROOT / "examples/plain.py:nothing"),): "has no 'nothing'",
         ("state.pt", "-o", "no/where.json"): "does not exist",
     }.items():
@@ -128,7 +128,7 @@ def test_bad_input_without_htp_trace(other_torch, tmp_path):
 
 class Untraceable(torch.nn.Module):
     def forward(self, x):
-        if x.sum() > 0:  # torch.export refuses this
+        if x.sum() > 0:  # torch.export rejects this
             raise ValueError("not today")
         return x
 

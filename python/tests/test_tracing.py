@@ -1,4 +1,4 @@
-"""The trace out of an exporter's own pass is what htp-trace reads from an archive."""
+"""The trace from an exporter's own pass equals what htp-trace reads from an archive."""
 
 import json
 
@@ -58,7 +58,7 @@ def everything():
 
 
 def both_traces(model, args, kwargs, folder, exporter="torchscript"):
-    """Of one export, and of the same capture saved and read by htp-trace."""
+    """The traces of one export, and of the same capture saved and read by htp-trace."""
     notices = Notices()
     call = capture.Call(model, args, kwargs, notices.warn)
     found = []
@@ -162,7 +162,7 @@ def test_the_same_as_from_an_archive_of_torch_export(name, tmp_path):
     jsonschema.Draft202012Validator(schema).validate(found)
     found_ops, wanted_ops = canonical(found)[1], canonical(wanted)[1]
     for a, b in zip(found_ops, wanted_ops):
-        if name == "branches":  # an archive has the second name as a module of its own
+        if name == "branches":  # in an archive, the second name is a separate module
             inputs = json.loads(json.dumps(b["inputs"]).replace('"again.', '"block.'))
             assert (a["kind"], a["inputs"], a["outputs"]) == (b["kind"], inputs, b["outputs"])
         else:
@@ -187,7 +187,7 @@ def test_the_same_as_from_an_archive_of_torch_export(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["plain", "transformer", "everything"])
 def test_the_export_is_the_plain_one(name, tmp_path):
-    """To look at the exporter's trace changes nothing about what it exports."""
+    """Observing the exporter's trace does not change what it exports."""
     model, inputs = everything() if name == "everything" else example(name).build()
     args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
     notices = Notices()

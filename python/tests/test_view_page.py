@@ -1,6 +1,6 @@
 """The page of `htp view` in a browser: figures, search, modules, overlays, corrections, hostile names, size.
 
-Pictures of what was seen are in build/view-screenshots.
+Screenshots are in build/view-screenshots.
 """
 
 import json
@@ -58,7 +58,7 @@ class Attention(torch.nn.Module):
 
 
 class UNet(torch.nn.Module):
-    """What a diffusion model is made of, in small: a way down, a middle with attention, a way up with skips."""
+    """A small version of a diffusion model: a way down, a middle with attention, and a way up with skips."""
 
     def __init__(self, width=8, time=16):
         super().__init__()
@@ -115,7 +115,7 @@ def value_of(costs, key):
 
 
 def check_numbers(chromium, page, analysis):
-    """Every number of the table is that of `htp analyze --json`."""
+    """Every number in the table equals that of `htp analyze --json`."""
     chromium.open(page, "tab=modules")
     chromium.click("#tree-collapse")
     chromium.run(
@@ -307,7 +307,9 @@ def test_overlays(overlaid, chromium):
     target, profile, diff = overlaid
     chromium.open(target)
     assert diff["first"]["module"].startswith("encoder.layer.1")
-    assert chromium.one('[data-figure="First module that parts"]').text == diff["first"]["module"]
+    assert (
+        chromium.one('[data-figure="First module that diverges"]').text == diff["first"]["module"]
+    )
     for size, color in (("time", "time"), ("error", "error")):
         chromium.choose("#treemap-size", size)
         chromium.choose("#treemap-color", color)

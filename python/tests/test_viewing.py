@@ -1,4 +1,4 @@
-"""The document and the page of `htp view` without a browser: the command, its errors, the server, how the page is built."""
+"""The document and the page of `htp view` without a browser: the command, its errors, the server, and the page's build."""
 
 import json
 import re
@@ -20,7 +20,7 @@ VIEWER = ROOT / "viewer"
 
 
 class Parts(HTMLParser):
-    """What a browser would find in a page."""
+    """The parts of a page that a browser would see."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def test_document(net):
     assert [m["parent"] for m in found["modules"]] == [-1, 0, 1, 2, 1, 4]
     names = found["nodes"]["name"]
     assert names == ["/layers.0/fc/MatMul", "Add#2", "mask", "mask#4"]
-    # neither has a name that is its own: overrides call them by what they make
+    # neither has a unique name: overrides use the values that they make
     assert dict(found["handles"]) == {1: "a", 2: "k", 3: "y"}
     pairs = list(zip(found["edges"][::2], found["edges"][1::2]))
     assert pairs == [(0, 1), (1, 2), (2, 3)]
@@ -100,15 +100,15 @@ def test_data_cannot_leave_its_element(net):
         (("untagged.onnx",), "carries no tags"),
         (("net.onnx", "-o", "no/such/folder/p.html"), "does not exist"),
         (("net.onnx", "-o", "net.onnx"), "is the model"),
-        (("net.onnx", "--profile", "untagged.onnx"), "is no JSON of 'htp profile'"),
-        (("net.onnx", "--profile", "diff.json"), "is no JSON of 'htp profile'"),
-        (("net.onnx", "--diff", "profile.json"), "is no JSON of 'htp diff'"),
+        (("net.onnx", "--profile", "untagged.onnx"), "is not JSON output of 'htp profile'"),
+        (("net.onnx", "--profile", "diff.json"), "is not JSON output of 'htp profile'"),
+        (("net.onnx", "--diff", "profile.json"), "is not JSON output of 'htp diff'"),
         (("net.onnx", "--profile", "profile.json"), "is a profile of another model"),
         (("net.onnx", "--diff", "diff.json"), "is a comparison of another model"),
         (("net.onnx", "--profile", "half.json"), "is incomplete"),
         (("net.onnx", "--dim", "batch"), "expected NAME=SIZE"),
         (("net.onnx", "--edit", "-o", "p.html"), "would have no effect"),
-        (("net.ops.json", "--edit"), "is no ONNX file"),
+        (("net.ops.json", "--edit"), "is not an ONNX file"),
     ],
 )
 def test_bad_input(arguments, message, net, tmp_path, run_htp):
@@ -154,7 +154,7 @@ def test_without_the_model_itself(net, tmp_path, run_htp):
     sidecar = tmp_path / "net.ops.json"
     htp.native.run("htp-opt", net, f"--op-metadata={sidecar}", "-o=")
     ended = run_htp("view", sidecar)
-    assert ended.returncode == 0 and "holds no sizes" in ended.stderr
+    assert ended.returncode == 0 and "contains no sizes" in ended.stderr
     found = data_of((tmp_path / "net.ops.html").read_text())
     assert found["nodes"]["multiply_adds"] == [None] * 4
 
@@ -225,8 +225,8 @@ def test_server_refuses_what_is_no_correction(server):
     origin, token = f"http://{server.hosts[0]}", server.token
     for body, message in (
         ({"nodes": {"k": "no.such.module"}}, "no.such.module"),
-        ({"nodes": {"k": 3}}, "expected a name of a module"),
-        ([], "expected a name of a module"),
+        ({"nodes": {"k": 3}}, "expected the name of a module"),
+        ([], "expected the name of a module"),
     ):
         status, text = ask(server, "/overrides", body, X_HTP_Token=token, Origin=origin)
         assert status == 400 and message in json.loads(text)["message"]
@@ -261,7 +261,7 @@ def test_page_is_the_one_that_the_sources_give(node, tmp_path):
 
 
 def test_logic_of_the_page(node):
-    """Its own tests, and its types."""
+    """The page's own tests, and its type check."""
     build = [node, "build.mjs", "--test"]
     subprocess.run(build, cwd=VIEWER, check=True, capture_output=True)
     ended = subprocess.run(

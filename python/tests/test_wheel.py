@@ -1,8 +1,8 @@
-"""The wheel that is released, in bare systems that debootstrap makes: nothing but Debian and Python, and no
-network. Debian 11 has the oldest glibc and the oldest Python that the wheel is for.
-`HTP_WHEEL_SUITES="bullseye bookworm trixie"` tries others; `make wheel-check` does.
+"""The released wheel on bare systems that debootstrap makes: only Debian and Python, without network. Debian 11 has the
+oldest glibc and the oldest Python that the wheel supports. `HTP_WHEEL_SUITES="bullseye bookworm trixie"` selects other
+systems, as `make wheel-check` does.
 
-A minute for the wheel out of the compiler's cache, a minute and a half for each system.
+Takes a minute to build the wheel from the compiler cache, and a minute and a half per system.
 """
 
 import ast
@@ -46,7 +46,7 @@ def run(*command, cwd=None):
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
-    """What `make wheel` makes of this tree; HTP_DIST names a folder with one that is made already."""
+    """The wheel that `make wheel` builds from this tree; HTP_DIST names a folder with an existing one."""
     dist = os.environ.get("HTP_DIST")
     folder = Path(dist) if dist else tmp_path_factory.mktemp("dist")
     if not dist:
@@ -95,7 +95,7 @@ def test_older_glibc(wheel, tmp_path):
 
 
 def test_htp_trace(wheel, tmp_path):
-    """Linked with Debian 11's libstdc++, which it shares with LibTorch, it reads what the other one reads."""
+    """Linked with Debian 11's libstdc++, which it shares with LibTorch, it reads the same as the other build."""
     model, inputs = example("plain").build()
     torch.jit.trace(model.eval(), inputs).save(tmp_path / "m.pt")
     torch.export.save(torch.export.export(model, inputs), tmp_path / "m.pt2")
@@ -119,7 +119,7 @@ def mirror():
 
 @pytest.fixture(scope="session", params=SUITES)
 def system(request, tmp_path_factory):
-    """A bare system: (its folder, what runs a command in it)."""
+    """A bare system: (its folder, a function that runs a command in it)."""
     if os.geteuid() != 0:
         pytest.skip("only root makes a system to change into")
     for program in ("debootstrap", "chroot", "unshare", "apt-get"):
@@ -136,7 +136,7 @@ def system(request, tmp_path_factory):
     made = run("debootstrap", *flags, request.param, root, archive)
     if made.returncode:
         pytest.skip(f"no {request.param} could be made: {(made.stdout + made.stderr)[-300:]}")
-    # In a namespace of its own: nothing stays mounted, whatever happens.
+    # In a separate namespace, so that nothing stays mounted, whatever happens.
     enter = f'mount -t proc proc {root}/proc && exec chroot {root} "$@"'
 
     def inside(*command):
@@ -161,7 +161,7 @@ def installed(system, wheel):
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
-    """A model of another machine, with its trace."""
+    """A model made on another machine, with its trace."""
     folder = tmp_path_factory.mktemp("model")
     model, inputs = example("transformer").build()
     tagged = htp.export(model, (), folder / "bert.onnx", kwargs=inputs)
@@ -213,7 +213,7 @@ def test_bare_system(installed, model):
 
 
 def test_mlir_wheel(wheel, net, tmp_path):
-    """htp-opt with its own libMLIR, which `htp` finds. The wheel takes minutes to make: `make wheel` did."""
+    """htp-opt with its own libMLIR, which `htp` finds. Needs the wheel from `make wheel`, which takes minutes to build."""
     found = list(wheel.parent.glob("htp_mlir-*.whl"))
     if not found:
         pytest.skip("there is no htp-mlir wheel: make wheel, then HTP_DIST=dist")

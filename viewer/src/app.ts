@@ -1,4 +1,4 @@
-// What all parts of the page share: the model, its metrics, what is chosen, and ways to go somewhere.
+// What all parts of the page share: the model, its metrics, the selection, and navigation.
 import { byClass, byMetric, type Coloring } from './color';
 import { metricsOf, type Metric } from './metrics';
 import type { Model } from './model';
@@ -40,7 +40,7 @@ export class App {
     this.store.set({ selected: item });
   }
 
-  /** Shows an item in the graph: the module around it is opened, and it is chosen. */
+  /** Shows an item in the graph: opens the module around it and selects it. */
   reveal(item: Item): void {
     const { model } = this;
     let open = item.kind === 'op' ? model.moduleOf(item.node) : model.module(item.module).parent;

@@ -1,4 +1,4 @@
-// Corrections: choosing another module for a node or for all alike, the list of those made, and the file of them.
+// Corrections: choosing another module for a node or for all alike, the list of corrections, and saving them.
 import type { App } from './app';
 import { button, h } from './dom';
 import { count, visible } from './format';
@@ -15,7 +15,7 @@ export function assignment(app: App, node: number): HTMLElement {
     type: 'text', id: 'assign-module', list: 'assign-modules', autocomplete: 'off', spellcheck: 'false',
     placeholder: 'path of a module', value: chosen === undefined ? '' : name(chosen),
   });
-  // What evidence spoke for stands first; a list of thousands would only be slow.
+  // Modules with evidence come first; a longer list would only be slow.
   const suggestions = [...new Set([...contexts, ...model.data.modules.keys()])].slice(0, 2000);
   const list = h('datalist', { id: 'assign-modules' }, ...suggestions.map((module) => h('option', { value: name(module) }, model.module(module).class)));
   const status = h('p', { class: 'hint', role: 'status' });
@@ -36,14 +36,14 @@ export function assignment(app: App, node: number): HTMLElement {
   };
   status.id = 'assign-status';
   return h('form', { class: 'assign', submit: (event) => { event.preventDefault(); assign([node]); } },
-    h('h3', {}, 'Correct it'),
+    h('h3', {}, 'Correct the module'),
     chosen !== undefined && h('p', { class: 'corrected' }, '→ ', h('span', { class: 'path' }, visible(name(chosen)))),
     contexts.length > 0 && h('div', { class: 'chips' }, ...[...new Set(contexts)].slice(0, 4).map((module) => button(
       visible(name(module)), () => { input.value = name(module); }, { class: 'chip' }))),
     h('label', { for: 'assign-module', class: 'visually-hidden' }, 'Module for this node'), input, list,
     h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary', id: 'assign-one' }, 'This node'),
       others.length > 1 && button(`All ${others.length} alike`, () => assign(others), {
-        id: 'assign-alike', title: 'Nodes of the same type, in the same place of other layers, with the same evidence',
+        id: 'assign-alike', title: 'Nodes of the same type, at the same place in other layers, with the same evidence',
       }),
       chosen !== undefined && button('Undo', () => overrides.remove(node))),
     status);
@@ -57,7 +57,7 @@ export function download(name: string, text: string): void {
   window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** All corrections, with what to do with them. */
+/** All corrections, with buttons to save or clear them. */
 export class Corrections {
   readonly element = h('section', { class: 'card', 'aria-labelledby': 'corrections-title' });
   private message = '';
@@ -78,7 +78,7 @@ export class Corrections {
         this.message || 'None yet. Choose an operation, here or in the graph, and give it another module.'));
       return;
     }
-    const hint = edit ? `Write them into ${edit.file}, or keep them in a file of their own.`
+    const hint = edit ? `Write them into ${edit.file}, or download them as a separate file.`
       : `Then: htp tag ${file} --overrides overrides.json -o corrected.onnx`;
     this.element.replaceChildren(
       h('div', { class: 'card-head' }, title, h('div', { class: 'controls' },
@@ -87,7 +87,7 @@ export class Corrections {
         button('Clear', () => overrides.clear()))),
       h('p', { class: 'hint', role: 'status', id: 'corrections-status' }, this.message || hint),
       h('ul', { class: 'plain corrections' }, ...entries.slice(0, 200).map(([node, module]) => h('li', {},
-        button('✕', () => overrides.remove(node), { class: 'close', 'aria-label': `Remove the correction of ${visible(model.nodeName(node))}` }),
+        button('✕', () => overrides.remove(node), { class: 'close', 'aria-label': `Remove the correction for ${visible(model.nodeName(node))}` }),
         h('button', { type: 'button', class: 'link', click: () => this.app.select({ kind: 'op', node }) }, visible(model.nodeName(node))),
         h('span', { class: 'path' }, ` → ${visible(model.module(module).path || model.module(module).class)}`))),
       entries.length > 200 && h('li', { class: 'hint' }, `and ${entries.length - 200} more`)));

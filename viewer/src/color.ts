@@ -1,11 +1,11 @@
-// Colours of modules: by class, or along a scale, which begins near the background. Text on them is dark or light, whichever is read.
+// Colours of modules: by class, or along a scale that starts near the background. Text on them is dark or light, whichever is readable.
 import type { Model } from './model';
 import type { Metric } from './metrics';
 
 const CLASSES = ['#7a9cc6', '#e0a458', '#82b38a', '#b790b8', '#7fbcb8', '#d6c26a', '#d98880', '#a98f7c', '#8d93c7', '#c98fa9', '#9bb86b', '#c7a17a'];
 const OTHER = '#b4b8bf';
 const NONE = { light: '#d3d6db', dark: '#454b53' };
-// From little to much: read also without telling red from green.
+// From low to high; readable without telling red from green.
 const SCALES = {
   light: ['#dfe7ee', '#c5d8e6', '#f2d7a8', '#eaa96b', '#d9764f', '#b64a43'],
   dark: ['#2b3947', '#3c566d', '#85713f', '#b98748', '#d9764f', '#e8695f'],
@@ -22,7 +22,7 @@ export interface Coloring {
   legend: Legend[];
 }
 
-/** The classes that hold the most operations get a colour each; lists of modules need none. */
+/** The classes with the most operations get a colour each; lists of modules need none. */
 export function byClass(model: Model): Coloring {
   const counts = new Map<string, number>();
   model.data.modules.forEach((m, i) => {
@@ -35,7 +35,7 @@ export function byClass(model: Model): Coloring {
   return { color: (m) => colors.get(model.module(m).class) ?? OTHER, legend };
 }
 
-/** Along a scale: high is warm. Of confidence it is the low that wants a look. */
+/** Along a scale: high values are warm, but for confidence low ones, because they deserve a look. */
 export function byMetric(model: Model, metric: Metric, theme: Theme = 'light'): Coloring {
   const low = metric.key === 'confidence';
   const values = model.data.modules.map((_, m) => (low ? metric.total(m) : metric.own(m)));

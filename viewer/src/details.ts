@@ -1,4 +1,4 @@
-// What is known of the chosen module or operation, ways to go on from it, and a place to correct its module.
+// Details of the selected module or operation, links to its neighbours, and a form to correct its module.
 import type { App } from './app';
 import { assignment } from './assign';
 import { breakable, button, h } from './dom';
@@ -37,7 +37,7 @@ export class Details {
     });
     const { costs } = entry;
     if (costs.lowest_confidence !== null) rows.push(['Lowest confidence', format.confidence(costs.lowest_confidence)]);
-    if (costs.unsure) rows.push(['Unsure', format.count(costs.unsure, 'node')]);
+    if (costs.unsure) rows.push(['Uncertain', format.count(costs.unsure, 'node')]);
     rows.push(['Evidence', Object.entries(costs.evidence).map(([kind, n]) => `${kind} ${format.exact(n)}`).join(', ') || '–']);
     if (entry.calls !== 1) rows.push(['Calls', String(entry.calls)]);
     const ops = this.operators(module);
@@ -49,8 +49,8 @@ export class Details {
         entry.parent >= 0 && button('Up', () => app.select({ kind: 'module', module: entry.parent }), { 'aria-label': 'Select the module above' })),
       table(rows),
       ...(ops ? [h('h3', {}, 'Own operations'), h('p', { class: 'ops' }, ops)] : []),
-      ...this.links('Takes from', neighbours(model, module, 'producers').map(({ item }) => item)),
-      ...this.links('Hands on to', neighbours(model, module, 'consumers').map(({ item }) => item)),
+      ...this.links('Inputs from', neighbours(model, module, 'producers').map(({ item }) => item)),
+      ...this.links('Outputs to', neighbours(model, module, 'consumers').map(({ item }) => item)),
     ];
   }
 
@@ -68,8 +68,8 @@ export class Details {
     const module = model.moduleOf(node);
     const rows: [string, string][] = [
       ['Makes', model.types(node) || '–'],
-      ['Multiply-adds', nodes.multiply_adds[node] === null ? 'not known' : format.short(nodes.multiply_adds[node]!)],
-      ['Activations', nodes.activation_bytes[node] === null ? 'not known' : format.bytes(nodes.activation_bytes[node]!)],
+      ['Multiply-adds', nodes.multiply_adds[node] === null ? 'unknown' : format.short(nodes.multiply_adds[node]!)],
+      ['Activations', nodes.activation_bytes[node] === null ? 'unknown' : format.bytes(nodes.activation_bytes[node]!)],
       ['Evidence', model.evidence(node) || 'none'],
       ['Confidence', format.confidence(model.confidence(node))],
     ];
@@ -90,12 +90,12 @@ export class Details {
         h('span', { class: 'path' }, format.visible(context.module < 0 ? '?' : model.module(context.module).path || model.module(context.module).class)),
         h('span', { class: 'hint' }, ` ${context.evidence} ${format.confidence(context.confidence)}`))))] : []),
       assignment(app, node),
-      ...this.links('Takes from', [...model.producers.of(node)].map((other): Item => ({ kind: 'op', node: other }))),
-      ...this.links('Hands on to', [...model.consumers.of(node)].map((other): Item => ({ kind: 'op', node: other }))),
+      ...this.links('Inputs from', [...model.producers.of(node)].map((other): Item => ({ kind: 'op', node: other }))),
+      ...this.links('Outputs to', [...model.consumers.of(node)].map((other): Item => ({ kind: 'op', node: other }))),
     ];
   }
 
-  /** With a server, what `htp explain` says. */
+  /** With a server, a button that shows the output of `htp explain`. */
   private explainer(node: number): HTMLElement | null {
     const { edit } = this.app.model.data;
     if (!edit) return null;

@@ -54,7 +54,7 @@ export function onActivate(run: () => void): EventListener {
   };
 }
 
-/** A long name that may go on in the next line after a dot, a slash or an underscore. */
+/** A long name in which a line may break after a dot, a slash or an underscore. */
 export function breakable(name: string): DocumentFragment {
   const parts = document.createDocumentFragment();
   for (const part of name.split(/(?<=[./_])/)) parts.append(part, document.createElement('wbr'));

@@ -1,4 +1,4 @@
-// The search box of the page: modules and operations, as one types.
+// The search box of the page: finds modules and operations as you type.
 import type { App } from './app';
 import { h } from './dom';
 import { shortened, visible } from './format';
@@ -28,7 +28,7 @@ export class Finder {
     this.items = found.items;
     this.at = found.items.length ? 0 : -1;
     const rows = found.items.map((item, i) => this.row(item, i));
-    if (this.input.value.trim() && !rows.length) rows.push(h('li', { class: 'hint' }, 'Nothing has this in its name.'));
+    if (this.input.value.trim() && !rows.length) rows.push(h('li', { class: 'hint' }, 'No matching names.'));
     if (found.more) rows.push(h('li', { class: 'hint' }, `and ${found.more} more`));
     this.list.replaceChildren(...rows);
     this.list.hidden = rows.length === 0;

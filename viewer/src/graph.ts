@@ -1,4 +1,4 @@
-// The graph view: a module's children as boxes, which open in their place, down to operations. Zoom, pan, keys.
+// The graph view: a module's children as boxes that open in place, down to operations. Zoom, pan, keys.
 import type { App } from './app';
 import { textOn } from './color';
 import { button, choice, h, onActivate, svg } from './dom';
@@ -42,7 +42,7 @@ export class GraphView {
     });
   }
 
-  /** Draws what the state says; `fresh` closes what was open inside another module. */
+  /** Draws the graph for the current state; `fresh` closes boxes that were opened inside another module. */
   show(fresh = false): void {
     const { open, selected } = this.app.store.state;
     if (fresh || this.shown !== open) {
@@ -126,7 +126,7 @@ export class GraphView {
     return box.inside ? (box.width - box.inside.width) / 2 : 0;
   }
 
-  /** Of a module with more items than are shown at once: those before, those after. */
+  /** For a module with more items than are shown at once: which of them are shown. */
   private pager(plan: Plan, width: number): SVGElement | null {
     const { scope } = plan;
     if (!scope.hidden) return null;
@@ -167,7 +167,7 @@ export class GraphView {
       h('span', { class: 'hint' }, `${scope.start + 1}–${scope.start + scope.items.length} of ${scope.all}`),
       button('›', () => step(MOST_ITEMS), { 'aria-label': 'Later items', disabled: scope.start + MOST_ITEMS >= scope.all }),
     ] : [];
-    this.note.textContent = 'A double click, or Enter, opens a box.';
+    this.note.textContent = 'Double-click a box or press Enter to open it.';
     this.controls.replaceChildren(this.note, ...pages.filter((part): part is HTMLElement => part !== false),
       choice('Colour', this.app.colorChoices(), this.app.store.state.color, (color) => this.app.store.set({ color }), 'graph-color'),
       button('−', () => this.zoomBy(0.8), { 'aria-label': 'Zoom out' }), button('+', () => this.zoomBy(1.25), { 'aria-label': 'Zoom in' }),
@@ -186,7 +186,7 @@ export class GraphView {
     this.sides[side].hidden = found.length === 0;
   }
 
-  /** Marks what is chosen and the edges at it, and brings it into view. */
+  /** Marks the selected item and its edges, and brings it into view. */
   private select(): void {
     const { selected } = this.app.store.state;
     const key = selected ? itemKey(selected) : '';
@@ -215,7 +215,7 @@ export class GraphView {
     const [width, height] = [this.picture.clientWidth, this.picture.clientHeight];
     if (!width || !height) return;
     const whole = Math.min(width / this.plan.width, height / this.plan.height);
-    const scale = Math.min(1.1, Math.max(whole, 0.75)); // text that cannot be read helps nobody
+    const scale = Math.min(1.1, Math.max(whole, 0.75)); // smaller text would be unreadable
     const tall = this.plan.height * scale > height;
     this.move((width - this.plan.width * scale) / 2, tall ? 8 : (height - this.plan.height * scale) / 2, scale);
   }
@@ -268,7 +268,7 @@ export class GraphView {
     new ResizeObserver(() => {
       const width = this.picture.clientWidth;
       if (!width || !this.plan) return;
-      // What is in the middle stays there: details that open must not throw away where one was.
+      // Keep the centre in place, so that the position is not lost when the details open.
       if (known) this.move(this.zoom.x + (width - known) / 2, this.zoom.y, this.zoom.scale);
       else this.fit();
       known = width;

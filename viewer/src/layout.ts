@@ -1,5 +1,5 @@
-// Places for the boxes of the graph. An open module is laid out by itself, and is then one large box of the one around it:
-// only what is open costs time.
+// Positions of the boxes in the graph. An open module is laid out by itself and is then one large box in the module around
+// it, so only open modules cost time.
 import * as dagre from '@dagrejs/dagre';
 import type { Model } from './model';
 import { itemKey, scopeOf, type Item, type Scope } from './scope';

@@ -1,4 +1,4 @@
-// The page: reads the document that lies in it, puts the parts together, and says when it is ready.
+// The page: reads the document embedded in it, assembles the parts, and signals when it is ready.
 import { App } from './app';
 import { Details } from './details';
 import { button, h } from './dom';
@@ -15,7 +15,7 @@ import { Treemap } from './treemap';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 
-/** What the browser keeps may be closed to a file. */
+/** Local storage, which a browser may deny to a local file. */
 function remembered(key: string, value?: string): string | null {
   try {
     if (value !== undefined) localStorage.setItem(key, value);
@@ -27,7 +27,7 @@ function remembered(key: string, value?: string): string | null {
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 
-/** Whether the page is dark: by the button, else as the system is. */
+/** Whether the page is dark: as chosen by the button, else as the system is. */
 function isDark(): boolean {
   const { theme } = document.documentElement.dataset;
   return theme ? theme === 'dark' : system.matches;

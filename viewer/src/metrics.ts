@@ -1,15 +1,15 @@
-// What modules can be measured by: the columns of the tree, the sizes and colours of the treemap and of the graph.
+// The metrics of modules: columns of the tree, sizes and colours in the treemap and the graph.
 import type { Model } from './model';
 import * as format from './format';
 
 export interface Metric {
   key: string;
   label: string;
-  title: string; // what it says, in a sentence
+  title: string; // its meaning in a sentence
   total(module: number): number | null;
   own(module: number): number | null;
   show(value: number): string;
-  unknown?(module: number): number; // nodes below that are not in the sum
+  unknown?(module: number): number; // number of nodes below that the sum lacks
   isSum: boolean; // a treemap can show it by area
 }
 
@@ -24,7 +24,7 @@ export function metricsOf(model: Model): Metric[] {
       total: (m) => model.module(m).total_nodes, own: (m) => model.module(m).nodes, show: format.exact, isSum: true,
     },
     {
-      key: 'parameters', label: 'Parameters', title: 'Elements of parameters, as PyTorch has them; shared ones count once',
+      key: 'parameters', label: 'Parameters', title: 'Number of parameters, as in PyTorch; shared ones count once',
       total: (m) => costs(m).total_parameters, own: (m) => costs(m).parameters, show: format.short, isSum: true,
     },
     {
@@ -50,20 +50,20 @@ export function metricsOf(model: Model): Metric[] {
   const { profile, diff } = model.data;
   if (profile) {
     found.push({
-      key: 'time', label: 'Time', title: `Of one run, with all modules below it (${profile.source})`,
+      key: 'time', label: 'Time', title: `Time of one run, including all modules below it (${profile.source})`,
       total: (m) => profile.total[m], own: (m) => profile.self[m], show: format.milliseconds, isSum: true,
     });
   }
   if (diff) {
     found.push({
-      key: 'error', label: 'Error', title: `The largest difference from ${diff.second_file}, as a part of the largest value`,
+      key: 'error', label: 'Error', title: `The largest difference from ${diff.second_file}, as a fraction of the largest value`,
       total: (m) => diff.relative[m], own: (m) => diff.added[m], show: format.error, isSum: true,
     });
   }
   return found;
 }
 
-/** A total as it is shown: "≥ 3 M" where some of it is not known, "–" where nothing is. */
+/** A total as text: "≥ 3 M" if some of it is unknown, "?" if all of it is, "–" if there is no figure. */
 export function shown(metric: Metric, module: number): string {
   const value = metric.total(module);
   if (value === null) return '–';

@@ -1,5 +1,5 @@
-// The document that `htp view` puts into the page, and what follows from it: children, nodes of a module, neighbours.
-// Nodes and modules are numbers; -1 is none.
+// The document that `htp view` puts into the page, and what is derived from it: children, nodes of a module, neighbours.
+// Nodes and modules are numbers; -1 means none.
 
 export interface Costs {
   parameters: number;
@@ -47,7 +47,7 @@ export interface Diff {
   second_file: string;
   tolerance: number;
   equal: boolean;
-  first: number; // the first module that parts
+  first: number; // the first module that diverges
   relative: (number | null)[]; // by module: the largest of its values
   added: (number | null)[];
   parts: boolean[];
@@ -79,10 +79,10 @@ export interface Document {
     types: number[];
     source: number[];
   };
-  unsure: number[]; // nodes, the least sure first
+  unsure: number[]; // nodes, the least certain first
   contexts: [node: number, module: number, evidence: number, confidence: number][];
   reasons: [node: number, reason: number][];
-  handles: [node: number, name: string][]; // how overrides name a node whose name is not its own
+  handles: [node: number, name: string][]; // what overrides call a node whose name is missing or not unique
   edges: number[]; // from, to, from, to, …
   profile: Profile | null;
   diff: Diff | null;
@@ -132,7 +132,7 @@ export class Model {
   constructor(readonly data: Document) {
     const { modules, nodes } = data;
     this.children = new Lists(modules.length, modules.map((m, i) => [m.parent, i] as const));
-    // Those that belong to no module are shown with the model itself: they must be somewhere.
+    // Nodes without a module are shown with the model itself, so that they appear somewhere.
     this.ownNodes = new Lists(modules.length, nodes.module.map((m, i) => [Math.max(0, m), i] as const));
     this.producers = new Lists(nodes.name.length, edgePairs(data.edges, true));
     this.consumers = new Lists(nodes.name.length, edgePairs(data.edges, false));
@@ -153,7 +153,7 @@ export class Model {
   nodeName(node: number): string { return this.data.nodes.name[node]; }
   op(node: number): string { return this.data.names.ops[this.data.nodes.op[node]]; }
   types(node: number): string { return this.data.names.types[this.data.nodes.types[node]]; }
-  /** The line of Python code, FILE:LINE; empty where it is not known. */
+  /** The line of Python code, FILE:LINE; empty if unknown. */
   source(node: number): string { return this.data.names.sources[this.data.nodes.source[node]]; }
   evidence(node: number): string { return this.data.names.evidence[this.data.nodes.evidence[node]]; }
   confidence(node: number): number { return this.data.nodes.confidence[node]; }
@@ -162,7 +162,7 @@ export class Model {
     const at = this.reasonByNode.get(node);
     return at === undefined ? '' : this.data.names.reasons[at];
   }
-  /** What an override calls the node: its name, or a value that it makes where the name is not its own. */
+  /** What an override calls the node: its name, or a value that it makes if the name is missing or not unique. */
   handle(node: number): string { return this.handleByNode.get(node) ?? this.nodeName(node); }
 
   /** The last part of a path below another module. */
@@ -172,7 +172,7 @@ export class Model {
     return start ? path.slice(start.length + 1) : path;
   }
 
-  /** The module on the way from `top` down to `module` that is right below `top`; -1 where it is not below it. */
+  /** The module on the way from `top` down to `module` that is a child of `top`; -1 if it is not below it. */
   childTowards(top: number, module: number): number {
     let at = module;
     while (at >= 0 && this.module(at).parent !== top) at = this.module(at).parent;
@@ -192,7 +192,7 @@ export class Model {
     return found;
   }
 
-  /** A list of modules that has no operations of its own: what it holds is shown in its place. */
+  /** A list of modules without operations of its own: its contents are shown in its place. */
   isContainer(module: number): boolean {
     const entry = this.module(module);
     return entry.torch_nn && entry.nodes === 0 && entry.qualified.startsWith('torch.nn.modules.container.')

@@ -1,11 +1,11 @@
-// Corrections: a node, or all that are alike, and the module that they belong to; as the file that `htp tag --overrides` takes.
+// Corrections: the module of a node, or of all nodes alike, in the form of the file that `htp tag --overrides` takes.
 import type { Model } from './model';
 
 /** A path with its numbers left out: "encoder.layer.*.attention". */
 const pattern = (path: string): string => path.replace(/(^|\.)\d+(?=\.|$)/g, '$1*');
 const numbers = (path: string): string[] => path.split('.').filter((part) => /^\d+$/.test(part));
 
-/** What has to be the same for two nodes to be alike: the operator, the place up to numbers of layers, what speaks for it. */
+/** What must be equal for two nodes to be alike: the operator, the module up to layer numbers, and the evidence. */
 function likeness(model: Model, node: number): string {
   const module = model.moduleOf(node);
   const contexts = model.contexts(node).map((c) => `${c.module < 0 ? '' : pattern(model.module(c.module).path)} ${c.evidence}`);
@@ -13,7 +13,7 @@ function likeness(model: Model, node: number): string {
   return [model.op(node), place, model.evidence(node), ...contexts.sort()].join('\n');
 }
 
-/** Nodes that a decision about one may hold for, itself included, in the order of the file. */
+/** Nodes to which a correction of one may also apply, itself included, in file order. */
 export function alike(model: Model, node: number): number[] {
   const wanted = likeness(model, node);
   const op = model.data.nodes.op[node];
@@ -24,8 +24,8 @@ export function alike(model: Model, node: number): number[] {
   return found;
 }
 
-/** The module for a node that is alike, in its own layer: where `node` goes to layer.0.output, the one of layer 3 goes to
- * layer.3.output. -1 where there is no such module. */
+/** The module for a node that is alike, in its own layer: if `node` goes to layer.0.output, the one in layer 3 goes to
+ * layer.3.output. -1 if there is no such module. */
 export function moduleFor(model: Model, node: number, module: number, other: number): number {
   const from = numbers(model.module(Math.max(0, model.moduleOf(node))).path);
   const to = numbers(model.module(Math.max(0, model.moduleOf(other))).path);
@@ -49,8 +49,8 @@ export class Overrides {
   of(node: number): number | undefined { return this.chosen.get(node); }
   onChange(listener: () => void): void { this.listeners.push(listener); }
 
-  /** Gives nodes a module; one that they have already is no correction. Returns how many it changed, and how many have no
-   * such module in their own layer. */
+  /** Gives nodes a module; the module that a node already has is not a correction. Returns how many nodes changed, and how
+   * many have no such module in their own layer. */
   assign(node: number, module: number, nodes: number[]): { changed: number; skipped: number } {
     let changed = 0;
     let skipped = 0;

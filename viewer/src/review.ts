@@ -1,4 +1,4 @@
-// What is unsure or contested, the least sure first, and the corrections made.
+// Operations with uncertain or contested tags, the least certain first, and the corrections made.
 import type { App } from './app';
 import { Corrections } from './assign';
 import { choice, h } from './dom';
@@ -31,7 +31,7 @@ export class Review {
     const { app } = this;
     const { model, overrides } = app;
     const nodes = this.nodes();
-    const kinds: [string, string][] = [['unsure', 'unsure or contested'], ['contexts', 'with other modules that it could belong to'], ['root', 'that only the model itself claims']];
+    const kinds: [string, string][] = [['unsure', 'uncertain or contested'], ['contexts', 'with other possible modules'], ['root', 'in no module below the root']];
     const rows = nodes.slice(0, this.rows).map((node) => {
       const module = model.moduleOf(node);
       const corrected = overrides.of(node);
@@ -47,11 +47,11 @@ export class Review {
     const more = nodes.length - this.rows;
     this.list.replaceChildren(
       h('div', { class: 'card-head' }, h('h2', { id: 'review-title' }, count(nodes.length, 'operation')),
-        h('div', { class: 'controls' }, choice('Show those', kinds, this.kind, (kind) => { this.kind = kind; this.rows = AT_ONCE; this.draw(); }, 'review-kind'))),
+        h('div', { class: 'controls' }, choice('Show operations', kinds, this.kind, (kind) => { this.kind = kind; this.rows = AT_ONCE; this.draw(); }, 'review-kind'))),
       nodes.length ? h('div', { class: 'table-scroll' }, h('table', { class: 'small review' },
         h('thead', {}, h('tr', {}, ...['Operation', 'Type', 'Module', 'Evidence'].map((text) => h('th', { scope: 'col' }, text)),
           h('th', { scope: 'col', class: 'number' }, 'Confidence'), h('th', { scope: 'col' }, 'Or'))),
-        h('tbody', {}, ...rows))) : h('p', { class: 'hint' }, 'Every tag is sure, and no evidence speaks for another module.'),
+        h('tbody', {}, ...rows))) : h('p', { class: 'hint' }, 'All tags are certain, and no evidence points to another module.'),
       ...(more > 0 ? [h('button', { type: 'button', click: () => { this.rows += 1000; this.draw(); } }, `${more} more`)] : []));
   }
 

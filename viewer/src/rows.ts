@@ -1,4 +1,4 @@
-// The rows of the module tree: which are shown, in which order. Equal modules beside each other can be one row.
+// The rows of the module tree: which are shown, and in which order. Equal sibling modules can share one row.
 import type { Metric } from './metrics';
 import type { Model } from './model';
 
@@ -33,7 +33,7 @@ export function groupLabel(names: string[]): string {
   return names.length > 4 ? `${names.slice(0, 3).join(', ')} … ${names.at(-1)}` : names.join(', ');
 }
 
-/** The modules right below one; a list of modules is passed over. */
+/** The children of a module; a list of modules is skipped in favour of its contents. */
 export function below(model: Model, module: number): number[] {
   const found: number[] = [];
   const pending = [...model.children.of(module)].reverse();
@@ -67,7 +67,7 @@ function groups(model: Model, modules: number[]): number[][] {
   return [...found.values()];
 }
 
-/** Modules that match a filter, and all above them. */
+/** Modules that match a filter, and their ancestors. */
 function matching(model: Model, filter: string): Set<number> {
   const wanted = filter.toLowerCase();
   const found = new Set<number>();
@@ -116,7 +116,7 @@ export function rowsOf(model: Model, view: View): Row[] {
   return rows;
 }
 
-/** What is open at first: as many levels as give a page of rows. */
+/** What is open at first: as many levels as fill a page with rows. */
 export function openAtFirst(model: Model, most: number): Set<string> {
   const open = new Set<string>([moduleKey(0)]);
   const view: View = { open, collapse: true, order: { metric: null, descending: false }, filter: '' };

@@ -1,5 +1,5 @@
 // What the graph shows of an open module: its children as boxes, its own operations, and the edges between them.
-// Only modules that are open are looked at; edges inside a closed one do not appear.
+// Only open modules are processed; edges inside a closed one do not appear.
 import type { Model } from './model';
 import { below } from './rows';
 
@@ -15,12 +15,12 @@ export interface Scope {
   all: number; // items in all
 }
 
-/** More than this in one box is shown in parts: a layout of more takes too long to wait for. */
+/** Boxes with more items are shown in parts, because laying them out would take too long. */
 export const MOST_ITEMS = 120;
 
 export const itemKey = (item: Item): string => (item.kind === 'op' ? `op:${item.node}` : `module:${item.module}`);
 
-/** The box that a node lies in, below an open module: a place in its items. */
+/** The box that contains a node within an open module: an index into its items. */
 class Places {
   private readonly byModule = new Map<number, number>();
   private readonly byNode = new Map<number, number>();
@@ -68,7 +68,7 @@ function firstNodes(model: Model): (module: number) => number {
   return first;
 }
 
-/** All that a module consists of, one level deep, in the order in which it runs. */
+/** The contents of a module, one level deep, in execution order. */
 export function itemsOf(model: Model, module: number): Item[] {
   const first = firstNodes(model);
   const children = below(model, module).filter((child) => model.module(child).total_nodes > 0);
@@ -110,7 +110,7 @@ export function scopeOf(model: Model, module: number, wanted = 0): Scope {
   return { module, items, edges, start, all: all.length, hidden: all.length - items.length };
 }
 
-/** Where to open a box so that an item of it is among those shown. */
+/** Where the shown part of a box must start to include an item. */
 export function startFor(model: Model, module: number, item: Item): number {
   const key = itemKey(item);
   const at = itemsOf(model, module).findIndex((other) => itemKey(other) === key);
@@ -122,7 +122,7 @@ export interface Neighbour {
   nodes: number; // edges that lead there
 }
 
-/** What a module takes from outside, or hands on: the largest modules that the other ends lie in. */
+/** Where a module's inputs come from, or its outputs go to: the largest modules that contain the other ends. */
 export function neighbours(model: Model, module: number, side: 'producers' | 'consumers'): Neighbour[] {
   const found = new Map<string, Neighbour>();
   for (const node of nodesBelow(model, module)) {
@@ -139,7 +139,7 @@ export function neighbours(model: Model, module: number, side: 'producers' | 'co
   return [...found.values()].sort((a, b) => b.nodes - a.nodes);
 }
 
-/** The largest module that holds a node and not `module`; the node itself where a module above both made it. */
+/** The largest module that contains a node but not `module`; the node itself if it belongs to a common ancestor. */
 function outside(model: Model, module: number, node: number): Item {
   let largest = -1;
   for (let at = model.moduleOf(node); at >= 0 && !model.isBelow(module, at); at = model.module(at).parent) {
@@ -148,7 +148,7 @@ function outside(model: Model, module: number, node: number): Item {
   return largest >= 0 ? { kind: 'module', module: largest } : { kind: 'op', node };
 }
 
-/** A model that is a wrapper with a head says little by itself: its largest module is open from the start. */
+/** A wrapper around a large model says little by itself, so its largest module is open from the start. */
 export function openedAtFirst(model: Model): Set<number> {
   const modules = itemsOf(model, 0).flatMap((item) => (item.kind === 'module' ? [item.module] : []));
   if (!modules.length || itemsOf(model, 0).length > 4) return new Set();

@@ -1,10 +1,10 @@
-// Finds modules and operations by a part of a name, a class or an operator.
+// Finds modules and operations by part of a name, class or operator.
 import type { Model } from './model';
 import type { Item } from './scope';
 
 export interface Found {
   items: Item[];
-  more: number; // that match and are not listed
+  more: number; // number of matches that are not listed
 }
 
 export function search(model: Model, text: string, most = 40): Found {
@@ -14,7 +14,7 @@ export function search(model: Model, text: string, most = 40): Found {
   let more = 0;
   const add = (item: Item): void => { if (items.length < most) items.push(item); else more++; };
   const { modules, nodes, names } = model.data;
-  // Names that begin a component first: "layer.1" is meant before "sublayer.10".
+  // Matches at the start of a component come first: "layer.1" before "sublayer.10".
   const ranked: [number, number][] = [];
   modules.forEach((m, i) => {
     const path = m.path.toLowerCase();

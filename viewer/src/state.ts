@@ -1,4 +1,4 @@
-// What is chosen at the moment, and who wants to know. The address holds it, so that a link shows the same.
+// The current selection and its listeners. The address contains the selection, so that a link shows the same.
 import type { Item } from './scope';
 
 export type Tab = 'overview' | 'modules' | 'graph' | 'review';
@@ -45,7 +45,7 @@ export function toHash(state: State): string {
   return `#${parts}`;
 }
 
-/** What an address says, as far as the model has it. */
+/** The selection in an address, as far as the model has it. */
 export function fromHash(hash: string, modules: number, nodes: number, metrics: string[]): Partial<State> {
   const parts = new URLSearchParams(hash.replace(/^#/, ''));
   const number = (key: string, most: number): number | null => {

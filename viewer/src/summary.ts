@@ -1,4 +1,4 @@
-// The first page: what the model is, in figures; layers that repeat; classes.
+// The first page: figures of the model, repeated layers, classes.
 import type { App } from './app';
 import { h } from './dom';
 import * as format from './format';
@@ -31,7 +31,7 @@ export function summary(app: App): HTMLElement {
   }
   if (diff) {
     const first = diff.first >= 0 ? app.model.module(diff.first).path || app.model.module(diff.first).class : 'none';
-    figures.push(figure('First module that parts', format.visible(first), first,
+    figures.push(figure('First module that diverges', format.visible(first), first,
       `from ${format.visible(diff.second_file)}, by more than ${diff.tolerance}`, 'wide'));
   }
   return h('section', { class: 'card', 'aria-labelledby': 'summary-title' },
@@ -40,7 +40,7 @@ export function summary(app: App): HTMLElement {
     ...notes.map((note) => h('p', { class: 'hint' }, `Not counted: ${format.visible(note)}.`)));
 }
 
-/** Layers that repeat, and what speaks for the tags. */
+/** Repeated layers, and the evidence for the tags. */
 export function facts(app: App): HTMLElement {
   const { model } = app;
   const { repeated, statistics } = model.data;
@@ -57,9 +57,9 @@ export function facts(app: App): HTMLElement {
       h('td', { class: 'bars' }, bar), h('td', { class: 'number' }, format.confidence(found.confidence)));
   });
   return h('div', { class: 'columns' },
-    h('section', { class: 'card' }, h('h2', {}, 'Layers that repeat'),
+    h('section', { class: 'card' }, h('h2', {}, 'Repeated layers'),
       layers.length ? h('ul', { class: 'plain' }, ...layers) : h('p', { class: 'hint' }, 'No module appears twice.')),
-    h('section', { class: 'card' }, h('h2', {}, 'What the tags rest on'),
+    h('section', { class: 'card' }, h('h2', {}, 'Evidence for the tags'),
       h('table', { class: 'small' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Evidence'),
         h('th', { scope: 'col', class: 'number' }, 'Nodes'), h('th', {}), h('th', { scope: 'col', class: 'number' }, 'Confidence'))),
       h('tbody', {}, ...evidence))),

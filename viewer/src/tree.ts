@@ -1,4 +1,4 @@
-// The module tree as a table: sorting, a filter, equal layers in one row. Of thousands of rows only those in view are there.
+// The module tree as a table: sorting, a filter, equal layers in one row. Only the rows in view exist in the page.
 import type { App } from './app';
 import { button, h } from './dom';
 import { visible } from './format';

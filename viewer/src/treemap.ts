@@ -1,4 +1,4 @@
-// The treemap: a module's area is what it costs, with what lies below it inside.
+// The treemap: a module's area is its cost, and the modules below it are inside.
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from 'd3-hierarchy';
 import type { App } from './app';
 import { textOn } from './color';
@@ -15,7 +15,7 @@ export interface Cell {
   value: number;
 }
 
-/** The tree of cells below a module. What a module has itself is a cell of its own where others lie beside it. */
+/** The tree of cells below a module. A module's own operations are a separate cell if there are others beside it. */
 export function cellsOf(model: Model, module: number, metric: Metric): Cell {
   const children = below(model, module).map((child) => cellsOf(model, child, metric)).filter((cell) => totalOf(cell) > 0);
   const own = metric.own(module) ?? 0;
@@ -28,7 +28,7 @@ function totalOf(cell: Cell): number {
   return cell.value + cell.children.reduce((sum, child) => sum + totalOf(child), 0);
 }
 
-const SMALLEST = 5; // pixels: less cannot be told apart or hit
+const SMALLEST = 5; // pixels: smaller cells cannot be distinguished or clicked
 const HEAD = 18;
 
 export class Treemap {

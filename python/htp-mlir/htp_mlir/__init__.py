@@ -1,4 +1,4 @@
-"""HTP's programs that need all of MLIR: htp-opt, and the plugin for other tools of the same MLIR.
+"""HTP's programs that need all of MLIR: htp-opt, and the plugin for other tools built with the same MLIR.
 
 The package `htp` finds htp-opt here.
 """

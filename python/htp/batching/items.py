@@ -1,4 +1,4 @@
-"""Work items: which models there are, and what is known about each."""
+"""Work items: which models to tag, and which trace or reference to use for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import BadInput
 from ..version import __version__
 
-#: What lies beside a model and is a trace of it, best first.
+#: Suffixes of files beside a model that are a trace of it, best first.
 TRACES = (".trace.json", ".pt2", ".pt")
 FILES = ("model", "trace", "reference", "overrides", "policy")
 KEYS = (*FILES, "name", "force", "tag_storage")
@@ -22,7 +22,7 @@ KEYS = (*FILES, "name", "force", "tag_storage")
 
 @dataclass(frozen=True)
 class Item:
-    """One model and how to tag it; plain data, so that another machine can do it."""
+    """One model and how to tag it; plain data, so that it can be sent to another machine."""
 
     name: str  # the tagged model's path below the output folder
     model: str
@@ -35,18 +35,18 @@ class Item:
 
     @property
     def files(self) -> list[Path]:
-        """All files that it reads; external data is named after its model as a rule."""
+        """All files that it reads; external data is assumed to be named after its model."""
         named = [Path(path) for key in FILES if (path := getattr(self, key))]
         data = [Path(f"{path}.data") for path in (self.model, self.reference) if path]
         return named + [path for path in data if path.exists()]
 
     @property
     def size(self) -> int:
-        """Bytes of its files, as far as they are there."""
+        """The size in bytes of those of its files that exist."""
         return sum(path.stat().st_size for path in self.files if path.exists())
 
     def key(self) -> str:
-        """The same as long as nothing changed: options, files (by size and time, as make does), HTP."""
+        """Changes if the options, the files (judged by size and time, as make does) or HTP's version change."""
         seen: list[Any] = [__version__, asdict(self)]
         for path in self.files:
             status = path.stat() if path.exists() else None
@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Refused:
-    """What was asked for and is no work item."""
+    """A source that could not become a work item."""
 
     where: str
     why: str
@@ -65,8 +65,8 @@ class Refused:
 def find_items(
     sources: Iterable[str | os.PathLike[str]], output: str
 ) -> tuple[list[Item], list[Refused]]:
-    """The items of folders, globs, ONNX files and manifests (JSON lines), in order. What lies in the output
-    folder is no source."""
+    """The items of folders, globs, ONNX files and manifests (JSON lines), in order. Files in the output folder
+    are ignored."""
     items: list[Item] = []
     refused: list[Refused] = []
     for source in sources:
@@ -113,7 +113,7 @@ def _fixed_part(pattern: str) -> Path:
 
 
 def _manifest(path: Path) -> Iterator[Item | Refused]:
-    """The lines of a manifest; paths in it are relative to it. A broken line spoils no other."""
+    """The lines of a manifest; paths in it are relative to it. A broken line does not affect the others."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -131,14 +131,16 @@ def _entry(entry: Any, folder: Path) -> Item:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("model"), str):
         raise ValueError('expected an object with "model", the path of an ONNX file')
     if unknown := [key for key in entry if key not in KEYS]:
-        raise ValueError(f"unknown key {unknown[0]!r}, expected some of {', '.join(KEYS)}")
+        raise ValueError(f"unknown key {unknown[0]!r}, expected one of {', '.join(KEYS)}")
     for key in ("name", *FILES):
         if not isinstance(entry.get(key, ""), str):
-            raise ValueError(f"{key!r} must be a text, found {entry[key]!r}")
+            raise ValueError(f"{key!r} must be a string, found {entry[key]!r}")
     if not isinstance(entry.get("force", False), bool):
         raise ValueError(f"'force' must be true or false, found {entry['force']!r}")
     if entry.get("tag_storage", "metadata") not in ("metadata", "attribute", "none"):
-        raise ValueError(f"'tag_storage' is {entry['tag_storage']!r}")
+        raise ValueError(
+            f"'tag_storage' must be metadata, attribute or none, found {entry['tag_storage']!r}"
+        )
     paths: dict[str, Any] = {key: str(folder / entry[key]) for key in FILES if key in entry}
     name = PurePosixPath(entry.get("name", _name_of(entry["model"])))
     if name.is_absolute() or ".." in name.parts:
@@ -153,14 +155,15 @@ def _name_of(model: str) -> str:
 
 
 def _distinct(items: list[Item], refused: list[Refused]) -> list[Item]:
-    """No two models may have one output."""
+    """Refuses items whose output is that of an earlier one."""
     first: dict[str, Item] = {}
     for item in items:
         other = first.setdefault(item.name, item)
         if other is not item and other != item:
             refused.append(
                 Refused(
-                    item.model, f"its output {item.name} is that of {other.model}, too: name it"
+                    item.model,
+                    f"its output {item.name} is also that of {other.model}: give it a name",
                 )
             )
     return list(first.values())

@@ -1,4 +1,4 @@
-"""Runs work items on a Ray cluster: Ray schedules them, and tries again what a lost worker was doing."""
+"""Runs work items on a Ray cluster: Ray schedules them, and retries items whose worker was lost."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .items import Item
 from .store import Store
 from .work import DiskFull, do_item
 
-#: How often an item is tried again after its worker or its machine was lost.
+#: How often an item is retried after its worker or its machine was lost.
 RETRIES = 3
-#: Items that are handed to Ray at once, for each of its processors: a model zoo is not queued as a whole.
+#: How many items per processor are handed to Ray at once; a model zoo is not queued as a whole.
 _AHEAD = 4
 
 
 def run_on_ray(
     items: list[Item], place: str, address: str, notes: list[str]
 ) -> Iterator[dict[str, Any]]:
-    """The records of items as they end. Each is written by the worker that made it; one that is tried again
-    replaces its own files only."""
+    """Yields the records of items as they finish. Each is written by the worker that made it; a retried item
+    replaces only its own files."""
     ray = _ray()
     connected = _connect(ray, address)
     try:
@@ -77,10 +77,10 @@ def _ray() -> Any:
 
 
 def _knock(address: str) -> None:
-    """Raises where nobody listens: Ray itself would try for many minutes."""
+    """Raises if nothing listens at the address; Ray itself would keep trying for minutes."""
     found = re.fullmatch(r"(?:ray://)?\[?([^/\]]+)\]?:(\d+)", address)
     if not found:
-        return  # auto, local: Ray finds out at once
+        return  # auto, local: Ray reports these immediately
     try:
         socket.create_connection((found[1], int(found[2])), timeout=10).close()
     except (OSError, OverflowError) as error:
@@ -88,7 +88,7 @@ def _knock(address: str) -> None:
 
 
 def _connect(ray: Any, address: str) -> bool:
-    """Whether this made the connection; a program that has one keeps it."""
+    """Connects unless the process is already connected. Returns whether it did."""
     if ray.is_initialized():
         return False
     _knock(address)
@@ -100,7 +100,7 @@ def _connect(ray: Any, address: str) -> bool:
         raise
     except (
         Exception
-    ) as error:  # ConnectionError, ValueError, RuntimeError, by the form of the address
+    ) as error:  # ConnectionError, ValueError or RuntimeError, depending on the form of the address
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise BadInput(f"no Ray cluster at {address!r}: {first}") from error
     return True

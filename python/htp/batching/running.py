@@ -1,4 +1,4 @@
-"""Runs work items: which are to be done, how many at once, what is told meanwhile, what is left at the end."""
+"""Runs work items: decides which are due and how many run at once, reports progress, and writes the tables."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from .items import Item, Refused, find_items
 from .store import Store
 from .work import DiskFull, do_item
 
-#: What a native process takes: at least so much, its files once and a half (measured: 1.25 times a model that
-#: is all weights), and for the graph 28 times the bytes of trace.json (26,000 nodes: 7 MB, 198 MB in all).
+#: Estimated memory of a native process: a base, 1.5 times the size of its files (measured: 1.25 for a model that
+#: is all weights), and for the graph 28 times the size of trace.json (26,000 nodes: 7 MB, 198 MB in all).
 _BASE, _FILES, _GRAPH = 64 << 20, 1.5, 28
-#: Of a model without trace.json nobody knows what are weights: so much of it may be its graph.
+#: Without a trace.json, it is unknown how much of a model is weights; at most this many bytes count as graph.
 _MOST_GRAPH = 16 << 20
-#: Told after each item: done so far, to do in all, of these failed, seconds left.
+#: Called after each item with: items done, items in total, failures, estimated seconds left.
 Progress = Callable[[int, int, int, float], None]
 Record = dict[str, Any]
 
 
 @dataclass
 class Batch:
-    """What became of a batch."""
+    """The result of a batch."""
 
     output: str
     records: list[Record]  # of all models, in the order of the sources
     done: int = 0  # in this run
-    skipped: int = 0  # were done before, and nothing changed
+    skipped: int = 0  # finished earlier and unchanged
     refused: list[Refused] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # tables and the index
     notes: list[str] = field(default_factory=list)
-    stopped: str = ""  # why some were not tried
+    stopped: str = ""  # why some were not attempted
 
     @property
     def failures(self) -> list[Record]:
@@ -62,15 +62,15 @@ def batch(
 ) -> Batch:
     """Tags many models: folders, globs, or manifests of JSON lines, into `output`.
 
-    A model NAME.onnx is tagged with NAME.trace.json, NAME.pt2 or NAME.pt beside it; a manifest says of each
-    model what is known: {"model": …, "trace": …, "reference": …}. Beside the tagged models, `output` gets
-    records (one a model), table.csv, table.parquet where pyarrow is installed, and index.html.
+    A model NAME.onnx is tagged with NAME.trace.json, NAME.pt2 or NAME.pt beside it; a manifest names the files
+    for each model: {"model": …, "trace": …, "reference": …}. Beside the tagged models, `output` receives
+    records (one per model), table.csv, table.parquet if pyarrow is installed, and index.html.
 
-    At most `jobs` models are worked on at once (by default one a processor), and only as many as fit into
-    `memory` bytes (by default half of what is free). With `ray`, the address of a cluster, the same is
-    done there; `output` must then be a place that all machines reach, a folder or a URL that fsspec
-    knows. What was done before and did not change is skipped, unless `fresh`; a failure is tried again.
-    One failure stops no other model.
+    At most `jobs` models are processed at once (default: number of processors), and only as many as fit into
+    `memory` bytes (default: half of the free memory). With `ray`, the address of a cluster, they are processed
+    there; `output` must then be a place that all machines can reach, a folder or a URL that fsspec supports.
+    Finished models that have not changed are skipped, unless `fresh` is set; failed ones are retried. One
+    failure does not stop the other models.
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
@@ -110,7 +110,7 @@ def batch(
 
 
 def _with(item: Item, options: Mapping[str, Any]) -> Item:
-    """An item with options of the whole batch, where it has none of its own."""
+    """An item with the options of the whole batch, except those it sets itself."""
     import dataclasses
 
     own = {key: value for key, value in options.items() if value and not getattr(item, key)}
@@ -118,7 +118,7 @@ def _with(item: Item, options: Mapping[str, Any]) -> Item:
 
 
 def _known(items: list[Item], store: Store) -> dict[str, Record]:
-    """The records of what is done: it went well, nothing changed, and its files are there."""
+    """The records of finished items: they succeeded, nothing has changed, and their files exist."""
     known = {}
     for item in items:
         record = store.record(item.name)
@@ -133,7 +133,7 @@ def _known(items: list[Item], store: Store) -> dict[str, Record]:
 
 
 def _write_tables(result: Batch, store: Store, items: list[Item]) -> None:
-    """A disk that is full must not hide what was done."""
+    """Writes the tables. A full disk must not hide the results."""
     try:
         result.files = table.write(result.records, result.refused, items, store, result.notes)
     except OSError as error:
@@ -144,7 +144,7 @@ def _write_tables(result: Batch, store: Store, items: list[Item]) -> None:
 
 
 class _Room:
-    """Memory that items share. An item that needs more than there is runs alone."""
+    """Memory that items share. An item that needs more than the total runs alone."""
 
     def __init__(self, most: int) -> None:
         self.most, self.used, self.holders = most, 0, 0
@@ -170,17 +170,17 @@ def _half_of_memory() -> int:
 
 
 def need_of(item: Item) -> int:
-    """About how many bytes of memory an item takes."""
+    """Roughly how many bytes of memory an item needs."""
     try:
         traced = item.trace and item.trace.endswith(".json")
         graph = os.stat(item.trace if traced and item.trace else item.model).st_size
     except OSError:
-        return _BASE  # it fails at once
+        return _BASE  # the item will fail immediately
     return int(_BASE + _FILES * item.size + _GRAPH * (graph if traced else min(graph, _MOST_GRAPH)))
 
 
 def _run_here(items: list[Item], place: str, jobs: int, memory: int) -> Iterator[Record]:
-    """The records of items as they end. Threads are enough: the work is done by native processes."""
+    """Yields the records of items as they finish. Threads suffice: native processes do the work."""
     if jobs < 1:
         raise BadInput(f"jobs is {jobs}, expected 1 or more")
     room, stopping = _Room(memory), threading.Event()

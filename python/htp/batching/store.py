@@ -1,4 +1,4 @@
-"""Where results go: a folder, or any place that fsspec knows (s3://bucket/…)."""
+"""Where results go: a folder, or any place that fsspec supports (s3://bucket/…)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import BadInput, MissingPackage
 
 
 class Store:
-    """Files by their names below one place. What is written is there wholly or not at all."""
+    """Files below one place, addressed by name. Files are written completely or not at all."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -35,13 +35,13 @@ class Store:
                 raise BadInput(f"cannot write to {place}: permission denied")
 
     def path(self, name: str) -> Path:
-        """Of a file in a folder; the folders that it needs are made."""
+        """The path of a file in a local store; creates the folders that it needs."""
         path = Path(self.place) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file; None where there is none."""
+        """The size of a file in bytes; None if it does not exist."""
         try:
             if self.is_remote:
                 return int(self._files.info(f"{self._root}/{name}")["size"])
@@ -72,7 +72,7 @@ class Store:
             part.unlink(missing_ok=True)
 
     def put(self, file: Path, name: str) -> None:
-        """Brings a file here."""
+        """Moves a file into the store (copies it if the store is remote)."""
         if self.is_remote:
             self._make_parent(name)
             self._files.put_file(str(file), f"{self._root}/{name}")
@@ -82,13 +82,13 @@ class Store:
     def _make_parent(self, name: str) -> None:
         self._files.makedirs(f"{self._root}/{name}".rpartition("/")[0], exist_ok=True)
 
-    # Records: what became of each item.
+    # Records: the result of each item.
 
     def record(self, name: str) -> dict[str, Any] | None:
         data = self.read(f"records/{name}.json")
         try:
             found = json.loads(data) if data else None
-        except ValueError:  # half of one, of a disk that was full
+        except ValueError:  # truncated by a full disk
             return None
         return found if isinstance(found, dict) else None
 

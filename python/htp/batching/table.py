@@ -1,5 +1,5 @@
-"""What became of all models, as tables for programs and a page for people. The same records give the same
-bytes, wherever they were made: times are in the records alone."""
+"""The results for all models, as tables for programs and a page for people. Equal results give equal bytes,
+wherever they were made: times are only in the records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write(
     store: Store,
     notes: list[str],
 ) -> list[str]:
-    """Writes table.csv, table.parquet where pyarrow is installed, and index.html; their names."""
+    """Writes table.csv, table.parquet if pyarrow is installed, and index.html. Returns their names."""
     sources = {item.name: item for item in items}
     rows = [_row(record, sources[record["name"]]) for record in records]
     rows += [{"name": r.where, "status": "refused", "error": r.why} for r in refused]
@@ -31,7 +31,7 @@ def write(
     if (parquet := _parquet(rows)) is not None:
         made["table.parquet"] = parquet
     else:
-        notes.append("pyarrow is not installed: the table is a CSV file alone")
+        notes.append("pyarrow is not installed: the table is written only as CSV")
     for name, data in made.items():
         store.write(name, data)
     return list(made)

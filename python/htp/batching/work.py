@@ -1,4 +1,4 @@
-"""One work item: tags a model, and leaves a record of what became of it. Runs wherever it is sent."""
+"""Processes one work item: tags a model and leaves a record of the result. Runs on any machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..tagging import storage_options, tag_option
 from .items import Item
 from .store import Store
 
-#: The figures of a model's statistics that the table has.
+#: The statistics of a model that the table shows.
 FIGURES = (
     "nodes",
     "modules",
@@ -37,11 +37,11 @@ FIGURES = (
 
 
 class DiskFull(HTPError):
-    """No more can be written: all other items would fail as well."""
+    """The disk is full: all other items would fail as well."""
 
 
 def do_item(item: Item, place: str) -> dict[str, Any]:
-    """Tags one model into a store. The record that it leaves there last says that all is there."""
+    """Tags one model into a store. Its record is written last, so it means that all files are there."""
     store, begin = Store(place), time.perf_counter()
     record: dict[str, Any] = {"name": item.name, "key": "", "status": "ok", "figures": {}}
     record |= {"warnings": [], "error": "", "files": {}}
@@ -54,7 +54,7 @@ def do_item(item: Item, place: str) -> dict[str, Any]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(_full(store)) from error
         record |= {"status": "failed", "error": str(error), "files": {}}
-    except Exception as error:  # one model must not end the others
+    except Exception as error:  # one model must not stop the others
         record |= {"status": "failed", "error": f"{type(error).__name__}: {error}", "files": {}}
     if "No space left on device" in record["error"]:
         raise DiskFull(_full(store))
@@ -74,8 +74,8 @@ def _full(store: Store) -> str:
 
 @contextlib.contextmanager
 def _work_folder(item: Item, store: Store) -> Iterator[Path]:
-    """A folder beside the target, where there is one: moving the result is a rename. What a worker that was
-    killed left of the same item goes with it."""
+    """A folder beside the target, if that is local, so that moving the result is a rename. Leftovers of a
+    killed worker for the same item are removed with it."""
     if store.is_remote:
         with Scratch("htp-scratch-") as folder:
             yield folder
@@ -119,7 +119,7 @@ def _tag(item: Item, store: Store, record: dict[str, Any]) -> None:
 
 
 def _put_all(item: Item, folder: Path, store: Store, files: dict[str, int]) -> None:
-    """Brings the model and its external data to their place, the model last."""
+    """Moves the model and its external data into the store, the model last."""
     place = item.name.rpartition("/")[0]
     before = (store.record(item.name) or {}).get("files", {})
     made = {f"{place}/{path.name}" if place else path.name: path for path in folder.iterdir()}

@@ -23,26 +23,26 @@ OVERVIEW = """\
 Which nn.Module did this ONNX node come from?
 
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx   export a model, tag every node
-  htp trace model.py:build -o trace.json                      the trace of a model alone
-  htp tag model.onnx --trace trace.json                       tag a model that exists already
+  htp trace model.py:build -o trace.json                      only the trace of a model
+  htp tag model.onnx --trace trace.json                       tag an ONNX file you already have
   htp analyze bert.onnx                                       modules, coverage, evidence
-  htp explain bert.onnx NODE                                  why this module
+  htp explain bert.onnx NODE                                  why a node belongs to its module
   htp outline bert.onnx                                       one function for every module
-  htp extract bert.onnx encoder.layer.0                       one module as a model of its own
-  htp validate bert.onnx                                      is it valid, are the tags true
+  htp extract bert.onnx encoder.layer.0                       one module as a separate model
+  htp validate bert.onnx                                      check the model and its tags
   htp select bert.onnx 'encoder.layer.*.attention'            names of nodes, for quantizers
   htp profile bert.onnx                                       which module is slow
-  htp diff bert.onnx int8.onnx                                which module makes it wrong
-  htp view bert.onnx                                          all of it as a page for a browser
+  htp diff bert.onnx int8.onnx                                which module causes an error
+  htp view bert.onnx                                          all of this as a page for a browser
   htp batch models/ -o tagged/                                many models, here or on a cluster
-  htp compile bert.onnx                                       with IREE, each distinct layer once
+  htp compile bert.onnx                                       compile each distinct layer once, with IREE
 
 'htp COMMAND --help' has more examples. Exit codes: 0 success, 1 an error or a failed check, 2 wrong usage.
 """
 
 
-#: Where each command is. A module is loaded for its own commands only: what `htp analyze` needs is little,
-#: and it should start at once.
+#: The module of each command. Only the module of the requested command is loaded, because `htp analyze`, say,
+#: needs little and should start instantly.
 MODULES = {
     "make": ("export", "trace", "tag", "outline", "extract"),
     "inspect": ("analyze", "explain", "doctor"),
@@ -56,7 +56,7 @@ MODULES = {
 
 
 def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser of all commands, or of those that are defined beside one."""
+    """The parser of all commands, or only of those defined in the same module as `command`."""
     parser = argparse.ArgumentParser(
         prog="htp", description=OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -71,7 +71,7 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
 
 
 def _show_warnings(console: Console) -> None:
-    """HTP's own warnings are messages of the command; a line of its code would help nobody."""
+    """Shows HTP's own warnings as messages of the command, without the line of code that issued them."""
     others = warnings.showwarning
 
     def show(
@@ -92,7 +92,7 @@ def _show_warnings(console: Console) -> None:
 
 
 class Terminated(BaseException):
-    """Someone asked this process to end: it ends as after an error, and leaves nothing behind."""
+    """This process was asked to terminate: it exits as after an error and leaves nothing behind."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -101,13 +101,11 @@ class Terminated(BaseException):
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP unwind the stack, as SIGINT does: what is half done is removed."""
+    """Within the block, SIGTERM and SIGHUP unwind the stack, as SIGINT does, so that partial output is removed."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         for other in before:
-            signal.signal(
-                other, signal.SIG_IGN
-            )  # once is enough, cleaning up should not be cut short
+            signal.signal(other, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
         raise Terminated(number)
 
     before: dict[signal.Signals, Any] = {}
@@ -116,7 +114,7 @@ def _ending_in_order() -> Iterator[None]:
             if signal.getsignal(number) == signal.SIG_DFL:
                 before[number] = signal.signal(number, end)
     except ValueError:
-        pass  # not the main thread: whoever owns that decides
+        pass  # not the main thread: signals belong to the main thread's owner
     try:
         yield
     finally:
@@ -129,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     options = build_parser(words[0] if words else None).parse_args(words)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a name may hold what the terminal cannot show
+        if isinstance(stream, io.TextIOWrapper):  # names may contain what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     console = Console(json=options.json, quiet=options.quiet)
     try:
@@ -146,13 +144,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.error("interrupted")
         return 130
     except Terminated as end:
-        console.error(f"ended by {end}")
+        console.error(f"terminated by {end}")
         return end.status
-    except BrokenPipeError:  # the reader (head, less) has seen enough
+    except BrokenPipeError:  # the reader (head, less) closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
         if options.debug:
             raise
-        console.error(f"{type(error).__name__}: {error} (--debug shows where)")
+        console.error(f"{type(error).__name__}: {error} (--debug shows the traceback)")
     return 1

@@ -1,4 +1,4 @@
-"""Commands that answer questions about a deployed model by module: select, profile, diff."""
+"""Commands that answer questions about a deployed model, module by module: select, profile, diff."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SELECT = """\
 Print the nodes of modules, as lists for quantizers and compilers
 
 PATTERN is a module's path or a glob over paths: * is any text within one component, ** any number of components,
-[0-11] a number. A module is meant with all modules below it. With --classes, PATTERN is a class name.
-Exit code 1 where nothing matches.
+[0-11] a number. A module includes all modules below it. With --classes, PATTERN is a class name.
+Exit code 1 if nothing matches.
 
 examples:
   htp select bert.onnx 'encoder.layer.[0-3].attention.**'
@@ -32,23 +32,23 @@ examples:
   htp select bert.onnx pooler --json | jq -r '.nodes[].op_type'
 
 formats:
-  names        one node name in each line
+  names        one node name per line
   json         nodes with their types and modules (as --json)
   onnxruntime  a list: nodes_to_exclude of quantize_static and quantize_dynamic, node_block_list of float16 converters
-  olive        {"nodes_to_exclude": [...]}, a part of a quantization pass's configuration
+  olive        {"nodes_to_exclude": [...]}, for the configuration of a quantization pass
 """
 PROFILE = """\
 Show which module is slow
 
-Runs a tagged model in ONNX Runtime with its profiler on, tags the graph that was really executed, fused nodes
-included, and adds up the times of its nodes by module: self is what a module's own code took, total is with all
-modules below it, calls are executed nodes in a run; line is where the Python code is, as far as the exporter noted it
-(dynamo). Times are means over the faster half of the runs: they all do
-the same work, so the slower half was disturbed by other work on the machine.
+Runs a tagged model in ONNX Runtime with its profiler on, tags the graph that was actually executed, fused nodes
+included, and adds up the times of its nodes by module. self is the time of a module's own code, total includes all
+modules below it, calls is the number of nodes executed per run, and line is the line of Python code if the exporter
+recorded it (dynamo does). Times are means over the faster half of the runs: all runs do the same work, so the slower
+half was disturbed by other work on the machine.
 
-With --profile nothing is run: FILE is a profile that ONNX Runtime wrote; the graph that OpenVINO executed
+With --profile, nothing is run: FILE is a profile that ONNX Runtime wrote; the graph that OpenVINO executed
 (benchmark_app -pc -exec_graph_path FILE.xml) or its report (-report_type detailed_counters); or a CSV of
-name,microseconds of any other engine, where a fused name 'A + B' is split evenly over its parts.
+name,microseconds from any other engine, in which the time of a fused name 'A + B' is split evenly over its parts.
 
 examples:
   htp profile bert.onnx --dim batch=1 --dim length=128
@@ -60,25 +60,27 @@ examples:
   htp profile bert.onnx --profile executed.xml
   htp profile bert.onnx --profile layers.csv
 
---inputs: an .npz with an array for each input; those that it lacks are made from the model's shapes.
---dim: sizes of symbolic dimensions; one without a name is INPUT.AXIS, as in --dim input_ids.1=128.
+--inputs: an .npz file with an array for each input; missing ones are generated from the model's shapes.
+--dim: the size of a symbolic dimension; one without a name is called INPUT.AXIS, as in --dim input_ids.1=128.
 """
 DIFF = """\
-Show where two forms of a model part
+Show where two forms of a model diverge
 
 Runs two forms of one model on the same inputs: PyTorch and its export, before and after an optimizer, fp32 and fp16
-or int8. Compares what each module call produced, as far as both still have the value, in the order of execution, and
-names the first module that parts. A and B are ONNX files, or PyTorch models as htp export takes them, with inputs of
-their own. Of two ONNX files one is tagged, and the other is tagged with it as its reference, unless it has tags of its
-own; beside a PyTorch model neither needs any. Exit code 1 where any module parts.
+or int8. Compares the results of each module call, in execution order, where both still have the value, and names the
+first module that diverges. A and B are ONNX files, or PyTorch models as for htp export, which bring their own inputs.
+Of two ONNX files, at least one must be tagged; if the other has no tags, it is tagged with the first as its reference.
+An ONNX file that is compared with a PyTorch model needs no tags. Exit code 1 if any module diverges.
 
-  relative   largest difference, as a part of the largest value of A: more than --tolerance parts
-  SNR        signal to noise in dB: 120 is float32, 60 float16, 20 to 40 int8
-  added      noise as a part of the signal, where the module of B is given what A has: its own error, without what
-             came before
-  shifted    how far the length of the signal itself is off there; rounding hardly does that, a wrong weight does
-             Where quantization makes noise everywhere, look at the modules of which either is far more than usual:
-             they come first in the second table.
+  relative   largest difference as a fraction of A's largest value; above --tolerance, the value diverges
+  SNR        signal-to-noise ratio in dB: about 120 for float32, 60 for float16, 20 to 40 for int8
+  added      the module's own error as a fraction of the signal: B's module receives A's inputs, so earlier errors
+             do not count
+  shifted    how far the length of the signal is off, measured in the same way; rounding hardly changes it, a wrong
+             weight does
+
+If quantization adds noise everywhere, look at the modules for which added or shifted is far above the median: they
+come first in the second table.
 
 examples:
   htp diff model.onnx optimized.onnx
@@ -93,45 +95,65 @@ examples:
 def register(commands: Commands) -> None:
     parser = commands.add("select", SELECT, run_select)
     parser.add_argument("model", metavar="MODEL", help="a tagged model, or its .ops.json")
-    parser.add_argument("patterns", metavar="PATTERN", nargs="+", help="nodes of any that match")
-    parser.add_argument("--classes", action="store_true", help="patterns are names of classes")
+    parser.add_argument("patterns", metavar="PATTERN", nargs="+", help="modules to select")
+    parser.add_argument("--classes", action="store_true", help="patterns are class names")
     parser.add_argument("--format", choices=FORMATS, default="names", help="default: %(default)s")
     parser.add_argument("--op-types", metavar="A,B", help="only nodes of these types")
-    parser.add_argument("--own", action="store_true", help="without the modules below those found")
-    parser.add_argument("--invert", action="store_true", help="all nodes but these")
+    parser.add_argument(
+        "--own", action="store_true", help="exclude modules below the matching ones"
+    )
+    parser.add_argument("--invert", action="store_true", help="all nodes except these")
 
     parser = commands.add("profile", PROFILE, run_profile)
     parser.add_argument("model", metavar="MODEL", help="a tagged ONNX model")
-    parser.add_argument("--inputs", metavar="FILE.npz", help="what to run it with")
-    add_dim(parser, "; by default 1 for a first axis and 16 for others")
-    parser.add_argument("--warmup", metavar="N", type=int, help="runs before those that count: 3")
-    parser.add_argument("--runs", metavar="N", type=int, default=10, help="default: %(default)s")
-    parser.add_argument("--threads", metavar="N", type=int, help="default: ONNX Runtime's own")
+    parser.add_argument("--inputs", metavar="FILE.npz", help="inputs for the run")
+    add_dim(parser, " (default: 1 for a first axis, 16 for others)")
+    parser.add_argument("--warmup", metavar="N", type=int, help="uncounted runs first (default: 3)")
+    parser.add_argument(
+        "--runs", metavar="N", type=int, default=10, help="counted runs (default: %(default)s)"
+    )
+    parser.add_argument("--threads", metavar="N", type=int, help="default: ONNX Runtime's choice")
     parser.add_argument("--provider", metavar="NAME", help="cpu (the default), cuda, …")
-    parser.add_argument("--profile", metavar="FILE", help="read this profile, run nothing")
+    parser.add_argument("--profile", metavar="FILE", help="read this profile instead of running")
     parser.add_argument(
-        "--depth", metavar="N", type=int, default=3, help="levels of the tree: %(default)s"
+        "--depth",
+        metavar="N",
+        type=int,
+        default=3,
+        help="levels of the tree (default: %(default)s)",
     )
     parser.add_argument(
-        "--top", metavar="N", type=int, default=10, help="slowest kernels and classes: %(default)s"
+        "--top",
+        metavar="N",
+        type=int,
+        default=10,
+        help="slowest kernels and classes to show (default: %(default)s)",
     )
-    parser.add_argument("--compare", metavar="FILE", help="what changed since this --json")
-    parser.add_argument("--csv", metavar="FILE", help="write a line for every module")
+    parser.add_argument("--compare", metavar="FILE", help="compare with an earlier --json result")
+    parser.add_argument("--csv", metavar="FILE", help="write a CSV file with a line per module")
     parser.add_argument("--speedscope", metavar="FILE", help="write a flame graph for speedscope")
     parser.add_argument("--perfetto", metavar="FILE", help="write a trace for Perfetto or Chrome")
 
     parser = commands.add("diff", DIFF, run_diff)
     parser.add_argument("first", metavar="A", help="an ONNX model, or model.py:build")
     parser.add_argument("second", metavar="B", help="another form of it")
-    parser.add_argument("--inputs", metavar="FILE.npz", help="what to run them with")
+    parser.add_argument("--inputs", metavar="FILE.npz", help="inputs for both models")
     add_dim(parser)
     parser.add_argument(
-        "--tolerance", metavar="X", type=float, default=1e-3, help="default: %(default)s"
+        "--tolerance",
+        metavar="X",
+        type=float,
+        default=1e-3,
+        help="largest accepted relative difference (default: %(default)s)",
     )
-    parser.add_argument("--top", metavar="N", type=int, default=10, help="lines: %(default)s")
-    parser.add_argument("--all", action="store_true", help="every value, in order of execution")
     parser.add_argument(
-        "--value-map", metavar="FILE", help="write which value of A is which of B, as JSON"
+        "--top", metavar="N", type=int, default=10, help="lines to show (default: %(default)s)"
+    )
+    parser.add_argument("--all", action="store_true", help="show every value, in execution order")
+    parser.add_argument(
+        "--value-map",
+        metavar="FILE",
+        help="write which value of A corresponds to which of B, as JSON",
     )
 
 
@@ -169,7 +191,7 @@ def run_profile(options: argparse.Namespace, console: Console) -> int:
     ):
         if name is not None:
             if Path(name) in writers:
-                raise BadInput(f"{name} is asked for twice")
+                raise BadInput(f"{name} is the output of two options")
             check_writable(Path(name))
             writers[Path(name)] = write
     before = read_profile(options.compare) if options.compare else None
@@ -202,7 +224,7 @@ def run_profile(options: argparse.Namespace, console: Console) -> int:
 def _write_all(
     writers: dict[Path, Callable[[Profile], str]], result: Profile, console: Console
 ) -> list[str]:
-    """All files or none."""
+    """Writes all files or none."""
     if not writers:
         return []
     with Outputs(*writers) as outputs:
@@ -222,7 +244,7 @@ def _percent(share: float) -> str:
 
 
 def _short(source: str | None) -> str:
-    """The line of a file, without the folders that it lies in; --json has them."""
+    """The file name and line without folders; --json includes them."""
     return source.replace("\\", "/").rpartition("/")[2] if source else ""
 
 
@@ -230,7 +252,7 @@ def show_profile(result: Profile, options: argparse.Namespace, console: Console)
     spent = f"{_ms(result.node_microseconds)} ms in nodes"
     if result.model_microseconds is not None:
         spent += f" of {_ms(result.model_microseconds)} ms"
-    if result.run_microseconds:  # other engines do not say what their times are of
+    if result.run_microseconds:  # other engines do not say how many runs their times cover
         spent += f", mean of {count(result.runs, 'run')}"
     console.text(f"{printable(result.file)}: {spent} ({printable(result.source)})")
     console.text(
@@ -295,7 +317,7 @@ def show_changes(
     top: int,
     console: Console,
 ) -> None:
-    """What became slower first, then what became faster."""
+    """Shows modules that became slower, then those that became faster."""
     old, new = float(before["node_microseconds"]), result.node_microseconds
     factor = f", {new / old:.2f} times" if old else ""
     console.text(
@@ -344,10 +366,11 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
         _write_map(target, result, console)
     if result.hint:
         console.warning(result.hint)
-    parting = [item for item in result.comparisons if item.parts]
+    diverging = [item for item in result.comparisons if item.parts]
+    verb = "diverges" if len(diverging) == 1 else "diverge"
     console.text(
         f"{count(len(result.comparisons), 'value')} compared, "
-        f"{len(parting)} part by more than {options.tolerance:g}"
+        f"{len(diverging)} {verb} by more than {options.tolerance:g}"
     )
     if result.missing:
         more = f", first {printable(result.missing[0])}"
@@ -358,17 +381,17 @@ def run_diff(options: argparse.Namespace, console: Console) -> int:
     if result.first:
         held = ", ".join(map(printable, result.first.holds[:5]))
         console.text(
-            f"the first module that parts: {_called(result.first)}"
+            f"the first module that diverges: {_called(result.first)}"
             + (f" (or what was fused into it: {held})" if held else "")
         )
-    if options.all or parting:
-        shown = result.comparisons if options.all else parting[: max(options.top, 1)]
+    if options.all or diverging:
+        shown = result.comparisons if options.all else diverging[: max(options.top, 1)]
         console.text("")
-        _show_comparisons(shown, "module, in order of execution", console)
+        _show_comparisons(shown, "module, in execution order", console)
     if not options.all:
         console.text("")
         worst = [item for item in result.worst if item.added > 0][: max(options.top, 1)]
-        _show_comparisons(worst, "module, what stands out first", console)
+        _show_comparisons(worst, "module, largest own error first", console)
     console.result({**result.as_json(), "warnings": console.warnings})
     return 0 if result.equal else 1
 

@@ -1,4 +1,4 @@
-"""The command `htp batch`: many models."""
+"""The command `htp batch`: tags many models."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from .console import Console, count, printable
 BATCH = """\
 Tag many models, here or on a Ray cluster
 
-SOURCE is a folder (all .onnx files in it), a glob, an ONNX file, or a manifest (NAME.jsonl). Of NAME.onnx the trace is
-NAME.trace.json, NAME.pt2 or NAME.pt beside it. FOLDER gets the tagged models, table.csv (table.parquet with pyarrow),
-index.html, and a record of each model in records/. A failure stops no other model. Run the same command again: what is
-done and unchanged is skipped, what failed is tried again. Exit code 1 where a model failed.
+SOURCE is a folder (all .onnx files in it), a glob, an ONNX file, or a manifest (NAME.jsonl). The trace of NAME.onnx is
+NAME.trace.json, NAME.pt2 or NAME.pt beside it. FOLDER receives the tagged models, table.csv (and table.parquet, with
+pyarrow), index.html, and a record of each model in records/. One failure does not stop the other models. If you run
+the same command again, finished models that have not changed are skipped, failed ones are retried. Exit code 1 if a
+model failed.
 
 examples:
   htp batch models/ -o tagged/
@@ -25,13 +26,13 @@ examples:
   htp batch optimized/ -o tagged/ --reference original.onnx
   htp batch manifest.jsonl -o s3://bucket/tagged --ray auto
 
-manifest.jsonl, paths relative to it, one object in each line:
+manifest.jsonl has one object per line, with paths relative to the manifest:
   {"model": "a.onnx", "trace": "a.trace.json"}
   {"model": "a-int8.onnx", "reference": "a.tagged.onnx", "name": "quantized/a.onnx"}
 keys: model, trace, reference, overrides, policy, name (of the output), force, tag_storage
 
---ray ADDRESS: auto, HOST:PORT or ray://HOST:PORT. htp is installed on every machine of the cluster, and paths mean the
-same there; FOLDER may be a URL that fsspec knows.
+--ray ADDRESS: auto, HOST:PORT or ray://HOST:PORT. htp must be installed on every machine of the cluster, and paths must
+mean the same there; FOLDER may be a URL that fsspec supports.
 """
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -40,18 +41,27 @@ def register(commands: Commands) -> None:
     parser = commands.add("batch", BATCH, run_batch)
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="folder, glob, .onnx, .jsonl")
     parser.add_argument("-o", "--output", metavar="FOLDER", required=True, help="where results go")
-    parser.add_argument("--jobs", metavar="N", type=int, help="models at once: one a processor")
     parser.add_argument(
-        "--memory", metavar="SIZE", help="for all of them, as 8G: half of what is free"
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="models to process at once (default: number of processors)",
+    )
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="memory limit for all of them, e.g. 8G (default: half of the free memory)",
     )
     parser.add_argument("--ray", metavar="ADDRESS", help="run on this Ray cluster")
-    parser.add_argument("--fresh", action="store_true", help="do again what is done already")
+    parser.add_argument("--fresh", action="store_true", help="process finished models again")
     known = parser.add_mutually_exclusive_group()
-    known.add_argument("--trace", metavar="FILE", help="of all models that have none of their own")
+    known.add_argument("--trace", metavar="FILE", help="trace for models without one of their own")
     known.add_argument(
-        "--reference", metavar="FILE", help="likewise: the same model, tagged before"
+        "--reference", metavar="FILE", help="reference for models without one of their own"
     )
-    parser.add_argument("--force", action="store_true", help="also with those of another model")
+    parser.add_argument(
+        "--force", action="store_true", help="accept a trace or reference of another model"
+    )
 
 
 def size_of(text: str) -> int:
@@ -93,10 +103,12 @@ def run_batch(options: argparse.Namespace, console: Console) -> int:
     for note in result.notes:
         console.remark(note)
     if result.stopped:
-        console.problem(f"stopped: {result.stopped}; what was done stays, run it again to go on")
+        console.problem(
+            f"stopped: {result.stopped}; finished models are kept, run the command again to continue"
+        )
     good = len(result.records) - len(result.failures)
     console.note(
-        f"{printable(result.output)}: {count(good, 'model')} tagged ({result.skipped} of them before), "
+        f"{printable(result.output)}: {count(good, 'model')} tagged ({result.skipped} of them earlier), "
         f"{len(result.failures)} failed, {len(result.refused)} refused"
     )
     for file in result.files:

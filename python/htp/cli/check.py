@@ -1,4 +1,4 @@
-"""Commands that judge models, for people and for CI: validate, compare."""
+"""Commands that check models, for people and for CI: validate, compare."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..junit import Case, write
 from .commands import Commands
 from .console import Console, count, printable
 
-# What a command needs beyond that is loaded when it runs.
+# Everything else that a command needs is loaded when it runs.
 if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..validation import Check
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 VALIDATE = """\
 Check the model and its tags
 
-Is it valid ONNX, has every node a tag, and do the tags agree with the module tree in the file? Exit code 1
-where a check fails. --junit writes what CI systems show test by test.
+Checks that the file is valid ONNX, that every node has a tag, and that the tags agree with the module tree in the
+file. Exit code 1 if a check fails. --junit writes a report that CI systems show test by test.
 
 examples:
   htp validate bert.onnx
@@ -34,11 +34,11 @@ examples:
 COMPARE = """\
 Show what differs between two tagged models, module by module
 
-Modules and their classes, operations, attributes, parameters (types, shapes, values), constants, inputs and
-outputs, and which nodes of the same name have another tag. Exit code 1 where they differ. Exports of different
-exporters have the same modules and parameters, but other operations: compare those with --only.
+Compares modules and their classes, operations, attributes, parameters (types, shapes, values), constants, inputs and
+outputs, and the tags of nodes with the same name. Exit code 1 if they differ. Different exporters produce the same
+modules and parameters but different operations; use --only to compare just the former.
 
-For CI, keep what a model is made of, and compare later exports with it.
+For CI, write a baseline of what a model is made of, and compare later exports with it.
 
 examples:
   htp compare before.onnx after.onnx
@@ -54,21 +54,25 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--check-contamination",
         action="store_true",
-        help="no operation may carry the tag of another layer",
+        help="check that no operation carries the tag of another layer",
     )
     parser.add_argument(
-        "--numeric", metavar="OTHER", help="the same outputs as this model in ONNX Runtime"
+        "--numeric",
+        metavar="OTHER",
+        help="check that the outputs in ONNX Runtime equal those of this model",
     )
     _add_junit(parser)
 
     parser = commands.add("compare", COMPARE, run_compare)
     parser.add_argument("before", metavar="MODEL", help="a tagged model, or its .ops.json")
-    parser.add_argument("after", metavar="OTHER", nargs="?", help="another one")
+    parser.add_argument("after", metavar="OTHER", nargs="?", help="another tagged model")
     parser.add_argument(
         "--baseline", metavar="FILE", help="compare MODEL with this: a baseline, or a tagged model"
     )
     parser.add_argument(
-        "--write-baseline", metavar="FILE", help="keep what MODEL is made of, as JSON"
+        "--write-baseline",
+        metavar="FILE",
+        help="write what MODEL is made of as a JSON baseline",
     )
     parser.add_argument("--only", metavar="A,B", help=f"compare only these of {', '.join(ASPECTS)}")
     _add_junit(parser)
@@ -86,7 +90,7 @@ def write_report(suites: Mapping[str, Sequence[Case]], target: str, console: Con
 def run_validate(options: argparse.Namespace, console: Console) -> int:
     many = len(options.models) > 1
     if many and options.numeric:
-        raise BadInput("--numeric compares one model with another one")
+        raise BadInput("--numeric works with a single MODEL only")
     if options.junit:
         check_writable(Path(options.junit))
     found: dict[str, list[Check]] = {}
@@ -127,7 +131,7 @@ def _as_json(checks: Sequence[Check]) -> dict[str, Any]:
 
 
 def checked(model: str, options: argparse.Namespace, console: Console, many: bool) -> list[Check]:
-    """The checks of a model; among many, one that cannot be read is one that failed."""
+    """Checks a model. If there are several, one that cannot be read counts as a failed check."""
     from ..validation import Check, validate
 
     console.progress(f"checking {model}")

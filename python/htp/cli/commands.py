@@ -13,16 +13,13 @@ Run = Callable[[argparse.Namespace, Console], int]
 
 
 class Commands:
-    """The commands of a parser. Each is described by a text: what it does in a line, more about it,
-    and examples."""
+    """The commands of a parser. Each has a help text: a one-line summary, details, and examples."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self.common = argparse.ArgumentParser(add_help=False)
         self.common.add_argument("--json", action="store_true", help="print JSON, for programs")
         self.common.add_argument("--debug", action="store_true", help="show tracebacks")
-        self.common.add_argument(
-            "-q", "--quiet", action="store_true", help="print nothing but results"
-        )
+        self.common.add_argument("-q", "--quiet", action="store_true", help="print only results")
         self.commands: Any = parser.add_subparsers(
             title="commands", metavar="COMMAND", required=True
         )
@@ -34,7 +31,7 @@ class Commands:
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             parents=[self.common],
-            allow_abbrev=False,  # what is a typo today may be an option tomorrow
+            allow_abbrev=False,  # an abbreviation may become ambiguous when an option is added
         )
         parser.set_defaults(run=run)
         return parser
@@ -46,7 +43,7 @@ def add_dim(parser: argparse.ArgumentParser, more: str = "") -> None:
         metavar="NAME=SIZE",
         action="append",
         default=[],
-        help=f"a symbolic dimension's size{more}",
+        help=f"size of a symbolic dimension{more}",
     )
 
 

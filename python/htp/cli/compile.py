@@ -12,8 +12,8 @@ from .console import Console, count, printable
 COMPILE = """\
 Compile a tagged model with IREE, each distinct layer once
 
-The layers, the outermost modules that the model calls again and again, become files of their own; what was
-compiled before, for this model or for another one with the same layer, comes from a cache. Run the result with
+The layers (the outermost modules that the model calls repeatedly) become files of their own. A layer that was
+compiled before, for this model or another one, is taken from a cache. Run the result with
 htp.load_compiled("FOLDER")(**inputs).
 
 examples:
@@ -27,16 +27,19 @@ def register(commands: Commands) -> None:
     parser = commands.add("compile", COMPILE, run_compile)
     parser.add_argument("model", help="a tagged model")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="default: NAME.iree")
-    parser.add_argument("--classes", metavar="A,B", help="modules of these classes are the layers")
+    parser.add_argument("--classes", metavar="A,B", help="classes of the modules to use as layers")
     parser.add_argument(
-        "--jobs", metavar="N", type=int, help="files at the same time (default: all processors)"
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="files to compile at once (default: number of processors)",
     )
     parser.add_argument(
         "--flag",
         metavar="FLAG",
         action="append",
         default=[],
-        help="for iree-compile; without a target, it is this machine's processor",
+        help="an option for iree-compile; without a target, it compiles for this machine's processor",
     )
     parser.add_argument("--cache", metavar="FOLDER", help="default: ~/.cache/htp/iree")
 

@@ -1,4 +1,4 @@
-"""The command `htp completion`: what a shell needs to complete commands and options."""
+"""The command `htp completion`: prints shell completion scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .commands import Commands
 from .console import Console
 
 COMPLETION = """\
-Print the completion of commands and options for a shell
+Print a script that completes commands and options in a shell
 
 examples:
   source <(htp completion bash)                                       in ~/.bashrc

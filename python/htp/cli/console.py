@@ -1,4 +1,4 @@
-"""What commands print: results on standard output, everything else on standard error."""
+"""Output of commands: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Console:
         self._rich = _rich_console() if sys.stdout.isatty() and not json else None
 
     def progress(self, text: str) -> None:
-        """A step that takes a while. Nobody reads it where the output is piped."""
+        """Announces a step that takes a while; not shown if standard error is piped."""
         if not self.quiet and not self.json and sys.stderr.isatty():
             print(f"htp: {text} …", file=sys.stderr, flush=True)
 
     def remark(self, text: str) -> None:
-        """Something that was done beside what was asked for."""
+        """Reports a side effect, such as a replaced file."""
         if not self.quiet and not self.json:
             print(f"htp: {text}", file=sys.stderr, flush=True)
 
     def problem(self, text: str) -> None:
-        """One of several things that went wrong; the work went on."""
+        """Reports one of several failures after which work continued."""
         print(f"htp: error: {printable(text)}", file=sys.stderr, flush=True)
 
     def error(self, text: str) -> None:
@@ -34,13 +34,13 @@ class Console:
         print(f"htp: error: {text}", file=sys.stderr)
 
     def warning(self, text: str) -> None:
-        """Reaches whoever looks, also where the output is piped; programs find it in the JSON."""
+        """Shown even if the output is piped; programs find it in the JSON."""
         self.warnings.append(text)
         if not self.quiet:
             print(f"htp: warning: {printable(text)}", file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
-        """For people: left out of JSON."""
+        """Prints text for people; not shown with --json or --quiet."""
         if not self.json and not self.quiet:
             print(text)
 
@@ -49,17 +49,17 @@ class Console:
             print(text)
 
     def result(self, value: Any) -> None:
-        """The result for programs."""
+        """Prints the result for programs."""
         if self.json:
             json.dump(value, sys.stdout, indent=1, ensure_ascii=False)
             print()
 
     def flush(self) -> None:
-        """For what goes on running."""
+        """For commands that keep running after they print."""
         sys.stdout.flush()
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Aligned columns; those that hold numbers alone stand at the right."""
+        """Prints aligned columns; those with only numbers are aligned right."""
         if self.json:
             return
         cells = [[printable(cell) for cell in row] for row in rows]
@@ -85,7 +85,7 @@ def count(number: int, what: str) -> str:
 
 
 def in_percent(statistics: Mapping[str, Any]) -> str:
-    """Tagged, and placed: below the root, of which any tag says nothing."""
+    """The shares of nodes that are tagged, and that are placed below the root (a root tag says nothing)."""
     return (
         f"{100 * statistics['coverage']:.1f} % tagged, "
         f"{100 * statistics['placed_share']:.1f} % placed below the root"
@@ -102,7 +102,7 @@ def fit_line(fit: Mapping[str, Any]) -> str:
 
 
 def printable(value: object) -> str:
-    """A name may hold anything; a terminal must not act on it."""
+    """Escapes control characters: names may contain anything, and a terminal must not act on it."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02X}" for c in str(value))
 
 
@@ -115,7 +115,7 @@ def _is_number(text: str) -> bool:
 
 
 def _rich_console() -> Any:
-    """A table printer with rich, where it is installed."""
+    """A function that prints tables with rich, or None if rich is not installed."""
     try:
         from rich.console import Console as RichConsole
         from rich.table import Table

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from .commands import Commands, add_dim, dimensions
 from .console import Console, count, fit_line, in_percent, printable
 
-# What a command needs beyond that is loaded when it runs.
+# Everything else that a command needs is loaded when it runs.
 if TYPE_CHECKING:
     from ..figures import NodeCosts
     from ..model import Node, TaggedModel
     from ..native import Running
 
 ANALYZE = """\
-Show modules, what they cost, coverage, evidence and confidence
+Show modules and their costs, coverage, evidence and confidence
 
-Of each module: nodes of its own code and with all modules below it; parameters, bytes of weights and multiply-adds, with
-all modules below it, where what is shared counts once. Equal layers are one line: 24 × BertLayer.
+Shows, for each module, the nodes of its own code and of all modules below it, and the parameters, weight bytes and
+multiply-adds including all modules below it; anything shared counts once. Equal layers share one line: 24 × BertLayer.
 
 examples:
   htp analyze bert.onnx
@@ -35,8 +35,8 @@ examples:
 EXPLAIN = """\
 Say why a node belongs to its module
 
-The node is named by itself, or by a value that it makes. With the trace or the reference that a model is tagged with,
-the places that it could have come from are listed: what speaks for each, and why the others lost.
+Give the node's name, or the name of a value that it makes. With --trace or --reference, the possible origins are
+listed, with the evidence for each and why the others lost.
 
 examples:
   htp explain bert.onnx /encoder/layer.0/output/Add
@@ -44,7 +44,7 @@ examples:
 """
 
 DOCTOR = """\
-Show what is installed, and what is missing for which command
+Show what is installed, what is missing, and which commands need it
 
 example:
   htp doctor
@@ -54,21 +54,21 @@ example:
 def register(commands: Commands) -> None:
     parser = commands.add("analyze", ANALYZE, run_analyze)
     parser.add_argument("model", help="a tagged model, or its .ops.json")
-    parser.add_argument("--csv", action="store_true", help="one line for every node")
+    parser.add_argument("--csv", action="store_true", help="print CSV with one line per node")
     add_dim(parser)
     parser.add_argument(
         "--filter-tag",
         metavar="TAG",
-        help="only nodes of the module with this tag, or at this path, and of the modules below it",
+        help="show only nodes of the module with this tag or path, and of the modules below it",
     )
     parser.add_argument(
         "--show-resolution-details",
         action="store_true",
-        help="every node with several contexts: why it has its tag",
+        help="show every node with several contexts, and why it has its tag",
     )
 
     parser = commands.add("explain", EXPLAIN, run_explain)
-    parser.add_argument("model", help="a tagged model; with --trace or --reference any ONNX model")
+    parser.add_argument("model", help="a tagged model; with --trace or --reference, any ONNX model")
     parser.add_argument("node", help="the name of a node, or of a value that it makes")
     known = parser.add_mutually_exclusive_group()
     known.add_argument("--trace", metavar="FILE", help="a trace of the model: .json, .pt or .pt2")
@@ -80,7 +80,7 @@ def register(commands: Commands) -> None:
 
 
 def filtered(model: TaggedModel, module: str | None) -> list[Node]:
-    """All nodes, or those of a module and what is below it, constants included."""
+    """All nodes, or those of a module and the modules below it, constants included."""
     if module is None:
         return list(model.nodes.values())
     return model.nodes_in(module, constants=True)
@@ -91,7 +91,7 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
     from ..onnxfile import check_tagged
     from ..sizes import start_figures, start_module_figures
 
-    gc.disable()  # this makes many small objects and ends: looking for cycles would take half the time
+    gc.disable()  # many small objects in a short-lived process: looking for cycles would take half the time
     console.progress(f"reading {options.model}")
     path, dims = existing(options.model), dimensions(options.dim)
     if path.suffix != ".json":
@@ -131,7 +131,7 @@ def run_analyze(options: argparse.Namespace, console: Console) -> int:
 
 
 def with_figures(path: Path, running: Running, dims: dict[str, int]) -> TaggedModel:
-    """The model that a program is reading meanwhile."""
+    """The model that `running` is reading in the meantime."""
     from .. import repeats  # noqa: F401 (loaded while the program runs)
     from ..figures import figures_of
     from ..model import TaggedModel
@@ -142,7 +142,7 @@ def with_figures(path: Path, running: Running, dims: dict[str, int]) -> TaggedMo
 
 
 def as_json(model: TaggedModel, nodes: list[Node], options: argparse.Namespace) -> dict[str, Any]:
-    """The metadata as it is, with the nodes that were asked for."""
+    """The metadata, with only the requested nodes."""
     from ..figures import module_json, unsure
     from ..repeats import Repeats
 
@@ -218,7 +218,7 @@ def show_summary(model: TaggedModel, console: Console) -> None:
 def show_unsure(nodes: list[Node], console: Console, most: int = 10) -> None:
     if not nodes:
         return
-    console.text(f"\n{count(len(nodes), 'node')} unsure or contested, the least sure first:")
+    console.text(f"\n{count(len(nodes), 'node')} uncertain or contested, least certain first:")
     console.table(
         ("node", "type", "module", "evidence", "confidence"),
         [
@@ -229,7 +229,7 @@ def show_unsure(nodes: list[Node], console: Console, most: int = 10) -> None:
 
 
 def show_details(nodes: Iterable[Node], console: Console) -> None:
-    """Every node that could have had another tag, with all that spoke for each."""
+    """Shows every node that could have had another tag, with the evidence for each."""
     found = [node for node in nodes if node.contexts]
     console.text(f"{count(len(found), 'node')} with several contexts")
     for node in found:
@@ -255,7 +255,7 @@ def write_csv(nodes: Iterable[Node]) -> None:
 def run_explain(options: argparse.Namespace, console: Console) -> int:
     from ..explaining import explain
 
-    console.progress(f"asking about {options.node} in {options.model}")
+    console.progress(f"explaining {options.node} in {options.model}")
     text = explain(options.model, options.node, trace=options.trace, reference=options.reference)
     if console.json:
         console.result({"node": options.node, "explanation": text})
@@ -273,7 +273,7 @@ def run_doctor(options: argparse.Namespace, console: Console) -> int:
         [("ok" if f.found else "missing", f.name, f.detail, f.purpose) for f in findings],
     )
     if remedies := dict.fromkeys(f.remedy for f in findings if f.remedy and not f.found):
-        console.text("\nfor what is missing:")
+        console.text("\nto install what is missing:")
         for remedy in remedies:
             names = ", ".join(f.name for f in findings if f.remedy == remedy and not f.found)
             console.text(f"  {remedy:32} {names}")

@@ -25,7 +25,7 @@ EXPORT = """\
 Export a PyTorch model and tag every node
 
 MODEL is a name on the Hugging Face hub, a local checkpoint, package.module:factory, or a file.py with
-build(). A factory returns the model, or a pair of the model and its inputs: a tuple or a dict.
+build(). A factory returns the model, or a pair of the model and its inputs (a tuple or a dict).
 
 examples:
   htp export google/bert_uncased_L-2_H-128_A-2 -o bert.onnx
@@ -38,10 +38,10 @@ inputs.json: {"x":   {"shape": [1, 8], "dtype": "float32"},
               "ids": {"shape": [1, 16], "dtype": "int64", "range": [0, 99]}}
 """
 TRACE = """\
-Write the trace of a PyTorch model, for an ONNX file that exists already
+Write the trace of a PyTorch model, for an ONNX file you already have
 
 MODEL is as for htp export, or an archive that PyTorch saved: TorchScript (.pt) or torch.export (.pt2). The trace
-holds modules, operations, and sketches of all parameters, which recognise them in optimized and quantized forms.
+contains modules, operations, and sketches of all parameters, which identify them in optimized and quantized models.
 
 examples:
   htp trace net.py:build -o net.trace.json
@@ -51,10 +51,10 @@ examples:
   htp tag somewhere-else.onnx --trace model.trace.json
 """
 TAG = """\
-Tag a model that was exported before
+Tag an ONNX model that is already exported
 
-With a trace of the PyTorch model, or the same model tagged before an optimizer ran. Without either, what the
-file says itself is all there is.
+Uses a trace of the PyTorch model, or the same model as it was tagged before an optimizer ran. With neither, HTP relies
+on the names and annotations in the file.
 
 examples:
   htp tag model.onnx --trace trace.json -o tagged.onnx
@@ -62,14 +62,14 @@ examples:
   htp tag optimized.onnx --reference tagged.onnx
 """
 OUTLINE = """\
-Turn every module into a function; equal modules share one
+Turn every module into a function; equal modules share one function
 
 examples:
   htp outline bert.onnx -o bert.outlined.onnx
   htp outline bert.onnx --classes BertLayer
 """
 EXTRACT = """\
-Write one module as a model of its own
+Write one module as a separate model
 
 examples:
   htp extract bert.onnx encoder.layer.0 -o layer.onnx
@@ -98,15 +98,19 @@ def register(commands: Commands) -> None:
         "--exporter",
         choices=["auto", "torchscript", "dynamo"],
         default="auto",
-        help="auto: dynamo, and torchscript where that fails",
+        help="auto (default): dynamo, or torchscript if that fails",
     )
     parser.add_argument("--opset", metavar="N", type=int, help="version of the ONNX operators")
     parser.add_argument(
-        "--dynamic", action="store_true", help="dynamic batch, and length of (batch, length)"
+        "--dynamic",
+        action="store_true",
+        help="dynamic batch size, and dynamic length of inputs of shape (batch, length)",
     )
     parser.add_argument("--outline", action="store_true", help="one function for every module")
     parser.add_argument(
-        "--no-inputs", action="store_true", help="without the example inputs, NAME.inputs.npz"
+        "--no-inputs",
+        action="store_true",
+        help="do not write the example inputs (NAME.inputs.npz)",
     )
     _add_storage(parser)
     _add_sides(parser)
@@ -117,27 +121,29 @@ def register(commands: Commands) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="default: model.trace.json; of an archive, NAME.trace.json",
+        help="default: model.trace.json; for an archive, NAME.trace.json",
     )
     parser.add_argument(
         "--tracer",
         choices=["auto", "export", "torchscript"],
         default="auto",
-        help="auto: torch.export, and torch.jit.trace where that fails",
+        help="auto (default): torch.export, or torch.jit.trace if that fails",
     )
 
     parser = commands.add("tag", TAG, run_tag)
     parser.add_argument("model", help="an ONNX file")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.tagged.onnx")
     parser.add_argument("--trace", metavar="FILE", help="trace.json, or a .pt or .pt2 archive")
-    parser.add_argument("--reference", metavar="FILE", help="the same model, tagged before")
+    parser.add_argument("--reference", metavar="FILE", help="the same model, already tagged")
     parser.add_argument(
-        "--force", action="store_true", help="go on with a trace or reference of another model"
+        "--force",
+        action="store_true",
+        help="accept a trace or reference that seems to be of another model",
     )
     parser.add_argument(
-        "--overrides", metavar="FILE", help="JSON: a node's name, or a value's, to its module"
+        "--overrides", metavar="FILE", help="JSON: maps names of nodes or values to modules"
     )
-    parser.add_argument("--policy", metavar="FILE", help="JSON: rules for conflicts")
+    parser.add_argument("--policy", metavar="FILE", help="JSON: rules for resolving conflicts")
     _add_storage(parser)
     _add_sides(parser)
 
@@ -162,11 +168,11 @@ def _add_source(parser: argparse.ArgumentParser, more: str = "") -> None:
         metavar="MODEL",
         help=f"Hugging Face name or folder, package.module:factory, file.py{more}",
     )
-    parser.add_argument("--input-specs", metavar="JSON", help="a JSON file, or JSON itself")
+    parser.add_argument("--input-specs", metavar="JSON", help="inputs as JSON, or a JSON file")
     parser.add_argument(
         "--use-cache",
         action="store_true",
-        help="a decoder's step: caches are inputs (past_key_values.0.key) and outputs (present.0.key)",
+        help="one decoder step, with caches as inputs (past_key_values.0.key) and outputs (present.0.key)",
     )
 
 
@@ -175,21 +181,23 @@ def _add_storage(parser: argparse.ArgumentParser) -> None:
         "--tag-storage",
         choices=["metadata", "compact", "attribute", "none"],
         default="metadata",
-        help="compact: only what HTP itself reads; attribute: node attributes, which checkers and ONNX Runtime reject; "
-        "none: only in NAME.ops.json",
+        help="metadata (default); compact: only what HTP itself reads; attribute: node attributes, which checkers and "
+        "ONNX Runtime reject; none: only in NAME.ops.json",
     )
 
 
 def _add_sides(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--graphml", action="store_true", help="write NAME.graphml too")
-    parser.add_argument("--report", action="store_true", help="write NAME.report.md too")
-    parser.add_argument("--page", action="store_true", help="write NAME.html too, as 'htp view'")
+    parser.add_argument("--graphml", action="store_true", help="also write NAME.graphml")
+    parser.add_argument("--report", action="store_true", help="also write NAME.report.md")
+    parser.add_argument(
+        "--page", action="store_true", help="also write NAME.html, as 'htp view' does"
+    )
 
 
 def run_export(options: argparse.Namespace, console: Console) -> int:
     target = Path(options.output)
     _check_outputs(target, options)
-    # A dimension of size 1 would be taken for a constant.
+    # Exporters would treat a dimension of size 1 as constant.
     source = _load(options, console, batch=2 if options.dynamic else 1)
     model = export(
         source.model,
@@ -225,7 +233,7 @@ def run_trace(options: argparse.Namespace, console: Console) -> int:
             if getattr(options, name):
                 flag = name.replace("_", "-")
                 raise BadInput(
-                    f"--{flag} is for a model that is to be run, {options.model} is a trace"
+                    f"--{flag} needs a model to run, but {options.model} is already a trace"
                 )
         made = trace(options.model, f=options.output, progress=console.progress)
     else:
@@ -257,7 +265,7 @@ def run_trace(options: argparse.Namespace, console: Console) -> int:
 
 
 def _check_outputs(target: Path, options: argparse.Namespace) -> None:
-    """Before the work starts: a typo in a path should not cost its time."""
+    """Checks paths before the work starts, so that a typo does not cost its time."""
     check_writable(target)
     if options.report:
         check_writable(_report(target))
@@ -288,7 +296,7 @@ def run_tag(options: argparse.Namespace, console: Console) -> int:
 
 
 def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -> int:
-    """The report, and a few words about what was written."""
+    """Writes the report and the page, and prints what was written."""
     files = [model.path]
     if options.report:
         report = _report(model.path)
@@ -303,7 +311,7 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
             files.append(file)
     if options.tag_storage == "attribute":
         console.note(
-            "warning: tags are node attributes: onnx.checker and ONNX Runtime reject this model"
+            "warning: tags are stored as node attributes: onnx.checker and ONNX Runtime reject this model"
         )
     s = model.statistics
     console.note(
@@ -332,7 +340,7 @@ def _finish(model: TaggedModel, options: argparse.Namespace, console: Console) -
 
 
 def _say_replaced(files: Iterable[Path], console: Console) -> None:
-    """Nothing that was there before goes without a word."""
+    """Mentions every file that was overwritten."""
     for file in files:
         console.remark(f"replaced {printable(file)}")
 
@@ -372,7 +380,7 @@ def run_extract(options: argparse.Namespace, console: Console) -> int:
     console.progress(f"reading {options.model}")
     model = tagging.load(options.model)
     target = model.extract(options.module, options.output)
-    console.note(f"{printable(target)}: the module {printable(options.module)}")
+    console.note(f"{printable(target)}: module {printable(options.module)}")
     _say_replaced(model.replaced, console)
     console.result({"files": [str(target)], "replaced": [str(f) for f in model.replaced]})
     return 0

@@ -20,12 +20,12 @@ from .console import Console, count, printable
 VIEW = """\
 Show modules, figures and the graph in a browser
 
-Writes one HTML page that needs no network and no other file: a treemap and a table of modules by nodes, parameters,
-bytes, multiply-adds, confidence, time and error; the graph, module by module; what is unsure, with a way to correct it.
-Corrections are downloaded as overrides.json, which 'htp tag --overrides' takes.
+Writes one HTML page that needs no network and no other files. It shows a treemap and a table of modules by nodes,
+parameters, bytes, multiply-adds, confidence, time and error; the graph, module by module; and uncertain tags, which you
+can correct. Corrections are downloaded as overrides.json, for 'htp tag --overrides'.
 
-With --edit nothing is written but what you correct: a server on this machine alone shows the page, and writes
-corrections into MODEL. Ctrl-C ends it.
+With --edit, no page is written: a server that only this machine can reach shows it, and writes your corrections into
+MODEL. Ctrl-C stops the server.
 
 examples:
   htp view bert.onnx
@@ -49,11 +49,11 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--model-explorer",
         metavar="PREFIX",
-        help="write figures of nodes for Model Explorer, too: PREFIX.confidence.json, …",
+        help="also write per-node figures for Model Explorer: PREFIX.confidence.json, …",
     )
-    parser.add_argument("--open", action="store_true", help="open it in a browser")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.add_argument(
-        "--edit", action="store_true", help="serve it, and write corrections into MODEL"
+        "--edit", action="store_true", help="serve the page, and write corrections into MODEL"
     )
 
 
@@ -67,7 +67,7 @@ def _write(options: argparse.Namespace, console: Console) -> int:
     )
     check_writable(target)
     if target.exists() and target.samefile(options.model):
-        raise BadInput(f"{target} is the model: give the page another name")
+        raise BadInput(f"{target} is the model: choose another name for the page")
     console.progress(f"reading {options.model}")
     model = load(options.model)
     if options.dim:
@@ -85,7 +85,7 @@ def _write(options: argparse.Namespace, console: Console) -> int:
     if options.model_explorer:
         files += _write_node_data(model, options, console)
     if options.open and not webbrowser.open(target.resolve().as_uri()):
-        console.warning(f"no browser was found: open {target.resolve().as_uri()}")
+        console.warning(f"no browser found: open {target.resolve().as_uri()} yourself")
     console.result(
         {
             "files": [str(file) for file in files],
@@ -123,13 +123,13 @@ def _edit(options: argparse.Namespace, console: Console) -> int:
     server = EditServer(options.model, profile=options.profile, diff=options.diff)
     console.result({"address": server.address, "file": str(server.path)})
     console.text(
-        f"{server.address}\nCorrections are written into {printable(server.path)}. Ctrl-C ends it."
+        f"{server.address}\nCorrections are written into {printable(server.path)}. Ctrl-C stops the server."
     )
     console.flush()
     if options.open and not webbrowser.open(server.address):
-        console.warning("no browser was found: open the address yourself")
+        console.warning("no browser found: open the address yourself")
     try:
         server.run()
     except KeyboardInterrupt:
-        console.note("ended")
+        console.note("stopped")
     return 0

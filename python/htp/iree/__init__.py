@@ -1,7 +1,7 @@
-"""Models that IREE compiles layer by layer: `htp.compile`, `htp.load_compiled`.
+"""Compiles models with IREE layer by layer: `htp.compile`, `htp.load_compiled`.
 
-htp-opt writes a model as a folder of small programs (docs/formats/iree.md); IREE's compiler turns
-each into a module, through a cache; IREE's runtime links them.
+htp-onnx writes a model as a folder of small programs (docs/formats/iree.md). IREE's compiler turns each of them into
+a module, with a cache, and IREE's runtime links them.
 """
 
 from __future__ import annotations

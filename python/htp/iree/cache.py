@@ -1,4 +1,4 @@
-"""Compiled programs by what they were compiled from: a layer is compiled once, for all models.
+"""A cache of compiled programs, keyed by their source, so that a layer is compiled once for all models.
 
 The key is the digest of the program's text without locations, with the compiler's version and flags.
 """
@@ -31,7 +31,7 @@ class Cache:
         return hashlib.sha256(f"{digest}\n{identity}".encode()).hexdigest()
 
     def get(self, key: str, target: Path) -> bool:
-        """Puts what was compiled before into `target`, if it was."""
+        """Copies a cached program to `target`. Returns whether there is one."""
         try:
             shutil.copyfile(self._place(key), target)
         except OSError:
@@ -39,13 +39,13 @@ class Cache:
         return True
 
     def put(self, key: str, source: Path) -> None:
-        """Others may do the same at the same time: each sees a whole file or none."""
+        """Adds a program. Concurrent processes see the complete file or none."""
         handle, part = tempfile.mkstemp(dir=self.folder, prefix=".part-")
         os.close(handle)
         try:
             shutil.copyfile(source, part)
             os.replace(part, self._place(key))
-        except OSError:  # a full disk costs the cache, not the result
+        except OSError:  # a full disk must not fail the compilation
             Path(part).unlink(missing_ok=True)
 
     def _place(self, key: str) -> Path:

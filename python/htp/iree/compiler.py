@@ -1,4 +1,4 @@
-"""Runs IREE's compiler on one file, and says what it did not like in a sentence."""
+"""Runs IREE's compiler on one file, and sums up its errors in one sentence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PROCESSOR = [
 
 
 class CompileFailed(HTPError):
-    """IREE does not compile the model."""
+    """IREE cannot compile the model."""
 
 
 class Compiler:
-    """IREE's compiler with its flags: for this machine's processor, unless they say otherwise."""
+    """IREE's compiler and its flags; compiles for this machine's processor by default."""
 
     def __init__(self, flags: tuple[str, ...] = ()) -> None:
         self.program = _find()
@@ -39,7 +39,7 @@ class Compiler:
 
     @property
     def identity(self) -> str:
-        """All that the result depends on, but the program itself."""
+        """Everything that the result depends on, except the program itself."""
         host = _processor() if any(flag.endswith("=host") for flag in self.flags) else ""
         return "\n".join([self.version, host, *sorted(self.flags)])
 
@@ -47,7 +47,7 @@ class Compiler:
         command = [str(self.program), str(source), "-o", str(target), *self.flags]
         if mode:
             command.append(f"--compile-mode={mode}")
-        if not threads:  # other files are compiled meanwhile
+        if not threads:  # other files are compiled at the same time
             command.append("--mlir-disable-threading")
         done = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace")
         if done.returncode:
@@ -56,7 +56,7 @@ class Compiler:
 
 
 def _find() -> Path:
-    """The program itself: the package's script for it starts a second Python."""
+    """The compiler's binary; the package's script would start a second Python."""
     try:
         spec = importlib.util.find_spec("iree.compiler")
     except ModuleNotFoundError:
@@ -78,7 +78,7 @@ def _version() -> str:
 
 
 def _processor() -> str:
-    """What `host` stands for: caches may be shared between machines."""
+    """What `host` stands for, because machines may share a cache."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -88,22 +88,22 @@ def _processor() -> str:
 
 
 def explain(stderr: str, name: str, status: int, text: str = "") -> str:
-    """IREE's first error as a sentence. Where it names a line of Python, the program's text tells which
-    operators and modules that line made."""
+    """IREE's first error as a sentence. If it names a line of Python, the operators and modules of that line
+    are looked up in the program's text."""
     if status < 0:
-        return f"IREE's compiler was ended by signal {-status} while it compiled {name!r}"
+        return f"IREE's compiler was terminated by signal {-status} while compiling {name!r}"
     error = next((line for line in stderr.splitlines() if "error: " in line), "")
     place, _, reason = error.partition("error: ")
     reason = reason or (stderr.strip().splitlines() or ["no message"])[-1]
     operator = re.search(r'torch\.operator "onnx\.(\w+)"', stderr)
     if "failed to legalize" in reason and "torch.operator" in reason and operator:
-        reason = f"it does not import the operator {operator[1]} as it is used here"
+        reason = f"it does not support the operator {operator[1]} as it is used here"
     reason = reason.partition(": %")[0]
-    return f"IREE does not compile {name!r}: {reason}{_where(place, text)}"
+    return f"IREE cannot compile {name!r}: {reason}{_where(place, text)}"
 
 
 def _where(place: str, text: str) -> str:
-    """What is at a place that a message starts with: `net.py:12:0: `, or one in the program's text."""
+    """Describes the location that a message starts with: `net.py:12:0: `, or a line of the program's text."""
     found = re.match(r"\s*(?:\[.*?\] )?(.+?):(\d+):\d+: ", place)
     if not found:
         return ""

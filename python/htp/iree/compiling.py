@@ -1,4 +1,4 @@
-"""Compiles a tagged model with IREE: each distinct layer once, through a cache."""
+"""Compiles a tagged model with IREE: each distinct layer once, with a cache."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .cache import Cache, default_folder
 from .compiler import Compiler
 from .folder import MANIFEST, programs, read_manifest
 
-#: A module of fewer operations is left where it is: a call of another file costs what it would save.
+#: Modules with fewer operations stay in the main program: calling another file would cost as much as it saves.
 LEAST_OPERATIONS = 8
 
 
 @dataclass(frozen=True)
 class Program:
-    """A file that was compiled, or found in the cache."""
+    """A program that was compiled, or found in the cache."""
 
     name: str
-    calls: tuple[str, ...]  # paths of the modules whose calls it runs; none for the main one
+    calls: tuple[str, ...]  # paths of the modules whose calls it runs; empty for the main program
     cached: bool
     seconds: float
 
 
 @dataclass
 class Compilation:
-    """What `htp.compile` did."""
+    """The result of `htp.compile`."""
 
     path: Path
     programs: list[Program] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Compilation:
 
     @property
     def compiled(self) -> list[str]:
-        """Names of what was not in the cache."""
+        """Names of the programs that were not in the cache."""
         return [program.name for program in self.programs if not program.cached]
 
 
@@ -61,11 +61,11 @@ def compile_model(
 ) -> Compilation:
     """Compiles a tagged model with IREE into a folder that `htp.load_compiled` runs.
 
-    Each distinct layer is a file of its own, compiled once however often the model calls it; a file
-    whose contents were compiled before, for whichever model, is taken from the cache. Layers are the
-    outermost modules that the model calls again and again, or the modules of `classes`. `flags` are
-    for iree-compile; without a target among them, it compiles for this machine's processor. `jobs`
-    files are compiled at the same time (default: as many as there are processors).
+    Each distinct layer is a file of its own, compiled once no matter how often the model calls it. If the
+    same layer was compiled before, for any model, it is taken from the cache. Layers are the outermost
+    modules that the model calls repeatedly, or the modules of `classes`. `flags` are passed to
+    iree-compile; unless they select a target, it compiles for this machine's processor. `jobs` files are
+    compiled at once (default: number of processors).
     """
     start = time.perf_counter()
     target = Path(output)
@@ -84,9 +84,9 @@ def compile_model(
         manifest = write_folder(model, made, classes)
         if open_layers := layers_with_open_sizes(made, manifest):
             warnings.warn(
-                f"sizes in the signature of {', '.join(open_layers)} are not known, though all inputs of "
-                "the model are fixed: IREE does not broadcast a dimension of unknown size, so compare the "
-                "outputs (htp.load_compiled) with ONNX Runtime's",
+                f"sizes in the signature of {', '.join(open_layers)} are unknown, although the model's inputs "
+                "are fixed: IREE does not broadcast dimensions of unknown size, so compare the "
+                "outputs (htp.load_compiled) with those of ONNX Runtime",
                 HTPWarning,
                 stacklevel=2,
             )
@@ -96,7 +96,7 @@ def compile_model(
 
 
 def write_folder(model: StrPath, folder: Path, classes: Iterable[str] = ()) -> dict[str, Any]:
-    """htp-opt's part: one file for each distinct layer, and the rest."""
+    """Runs the native program, which writes a file for each distinct layer and one for the rest."""
     source = read_input(model)
     file = source[0]
     options = [f"min-ops={LEAST_OPERATIONS}"]
@@ -104,7 +104,7 @@ def write_folder(model: StrPath, folder: Path, classes: Iterable[str] = ()) -> d
         options = [f"classes={','.join(chosen)}", "min-ops=1"]
     if not is_mlir(model) and has_functions(
         model
-    ):  # outlined in another way, and ONNX keeps no types in functions
+    ):  # outlined differently, and ONNX functions have no types
         with Scratch("htp-scratch-") as scratch:
             flat = scratch / "flat.onnx"
             native.run("htp-onnx", file, "--htp-inline", "-o", flat)
@@ -113,7 +113,7 @@ def write_folder(model: StrPath, folder: Path, classes: Iterable[str] = ()) -> d
 
 
 def layers_with_open_sizes(folder: Path, manifest: dict[str, Any]) -> list[str]:
-    """Layers that take or give tensors of unknown size in a model whose inputs are fixed."""
+    """Layers that take or return tensors of unknown size in a model whose inputs are fixed."""
     if any(not isinstance(size, int) for t in manifest["inputs"] for size in t["shape"]):
         return []
     found = []
@@ -177,7 +177,7 @@ def _compile_all(
 
 
 def _move(made: Path, target: Path) -> None:
-    """The description goes last: until then the folder is what it was, or nothing."""
+    """Moves the result into place, the manifest last: without it, the folder does not count as a model."""
     target.mkdir(exist_ok=True)
     (target / MANIFEST).unlink(missing_ok=True)
     for file in sorted(made.iterdir(), key=lambda file: file.name == MANIFEST):

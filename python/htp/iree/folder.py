@@ -1,4 +1,4 @@
-"""Reads model.json of a folder that htp-opt wrote for IREE."""
+"""Reads model.json in a folder that htp-onnx wrote for IREE."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MANIFEST = "model.json"
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder; 'htp compile MODEL -o FOLDER' makes one")
+        raise BadInput(f"{folder} is not a folder; 'htp compile MODEL -o FOLDER' makes one")
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} holds no compiled model ({MANIFEST} is missing); 'htp compile' makes one"
+            f"{folder} contains no compiled model ({MANIFEST} is missing); 'htp compile' makes one"
         ) from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{folder / MANIFEST}: {error}") from error
@@ -30,5 +30,5 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def programs(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is compiled: the layers, then the model around them."""
+    """The programs to compile: the layers, then the model around them."""
     return [*manifest["layers"], manifest["main"]]

@@ -29,7 +29,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Tensor:
-    """An input, an output or a weight. A dynamic dimension is its name, or None."""
+    """An input, an output or a weight. A dynamic dimension is given by its name, or None."""
 
     name: str
     type: str
@@ -39,7 +39,7 @@ class Tensor:
     def dtype(self) -> str:
         """Its element type in numpy."""
         if self.type not in _TYPES:
-            raise BadInput(f"{self.name!r} has elements of type {self.type}, which numpy lacks")
+            raise BadInput(f"{self.name!r} has the element type {self.type}, which numpy lacks")
         return _TYPES[self.type]
 
 
@@ -48,8 +48,8 @@ def _tensor(entry: Mapping[str, Any]) -> Tensor:
 
 
 class CompiledModel:
-    """A model that `htp.compile` made. Call it with its inputs, in order or by name; it gives its
-    outputs by name."""
+    """A model that `htp.compile` made. Call it with its inputs, in order or by name; it returns its outputs by
+    name."""
 
     def __init__(self, path: str | os.PathLike[str], *, driver: str = "local-task") -> None:
         self.path = Path(path)
@@ -60,7 +60,7 @@ class CompiledModel:
         try:
             self._load(driver)
         except (RuntimeError, ValueError) as error:
-            raise HTPError(f"IREE does not load {self.path}: {_first_line(error)}") from error
+            raise HTPError(f"IREE cannot load {self.path}: {_first_line(error)}") from error
 
     @cached_property
     def layers(self) -> dict[str, list[str]]:
@@ -114,7 +114,7 @@ class CompiledModel:
                 f"{self.path} has no input {unknown[0]!r}; it has {', '.join(map(repr, names))}"
             )
         if len(args) > len(names):
-            raise BadInput(f"{self.path} takes {len(names)} inputs, given {len(args)}")
+            raise BadInput(f"{self.path} takes {len(names)} inputs, found {len(args)}")
         given = {**dict(zip(names, args)), **kwargs}
         if missing := [name for name in names if name not in given]:
             raise BadInput(f"input {missing[0]!r} is missing")
@@ -124,7 +124,7 @@ class CompiledModel:
         array = self._numpy.ascontiguousarray(value)
         if array.dtype != tensor.dtype:
             raise BadInput(f"input {tensor.name!r} is {array.dtype}, expected {tensor.dtype}")
-        # ascontiguousarray makes a scalar a vector
+        # ascontiguousarray turns a scalar into a vector
         array = array.reshape(self._numpy.shape(value))
         if len(array.shape) != len(tensor.shape) or any(
             isinstance(wanted, int) and size != wanted
@@ -136,8 +136,8 @@ class CompiledModel:
 
 
 def load_compiled(path: str | os.PathLike[str], *, driver: str = "local-task") -> CompiledModel:
-    """Loads what `htp.compile` made, ready to run. `driver` is IREE's: local-task (all processors) or
-    local-sync (the thread that calls)."""
+    """Loads a model that `htp.compile` made. `driver` is one of IREE's: local-task (all processors) or
+    local-sync (the calling thread)."""
     return CompiledModel(path, driver=driver)
 
 
