@@ -12,10 +12,8 @@
 using namespace htp;
 using namespace htp::alignment;
 
-namespace {
-constexpr float kNegligible = 1e-3f; // belief that needs no message
-constexpr float kRounding = 1e-6f;   // beliefs closer than this are the same
-} // namespace
+static constexpr float kNegligible = 1e-3f; // belief that needs no message
+static constexpr float kRounding = 1e-6f;   // closer beliefs are the same
 
 Reach::Reach(const States &states, const Emissions &emissions,
              const AlignmentParameters &parameters) {
