@@ -173,6 +173,17 @@ FORMS = {
 }
 
 
+def run(path, inputs):
+    """Some tools write models that ONNX Runtime loads and cannot run."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    wanted = {value.name for value in session.get_inputs()}
+    session.run(None, {name: array for name, array in inputs.items() if name in wanted})
+
+
 def told(item, path):
     """Whether a module is named among a few that became one value."""
     return "fused" if path in item.holds and len(item.holds) <= FEW else "missed"
@@ -229,6 +240,7 @@ def check(name, options, folder):
             begin = time.perf_counter()
             try:
                 make(plain, target, inputs)
+                run(target, inputs)
             except Exception as error:  # a failing tool is not htp's fault
                 why = f"{type(error).__name__}: {str(error)[:80]}"
                 yield {**line, "verdict": "not made", "note": why}
