@@ -116,8 +116,11 @@ def has_tree(path: str | os.PathLike[str]) -> bool:
 
 def has_tags(path: str | os.PathLike[str]) -> bool:
     """Whether its nodes have tags as well. Optimizers drop the metadata of nodes but keep that of the model."""
-    if not has_tree(path):
+    metadata = model_metadata(path)
+    if "htp.hierarchy" not in metadata:
         return False
+    if metadata.get("htp.storage") == "attribute":
+        return True  # optimizers keep attributes, or refuse the model
     keys = (key for node in raw_nodes(path) for key in node.metadata)
     has_nodes = next(raw_nodes(path), None) is not None
     return not has_nodes or any(key.startswith("htp.") for key in keys)

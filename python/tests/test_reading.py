@@ -159,6 +159,14 @@ def test_a_model_whose_nodes_lost_their_tags(model, tmp_path):
         htp.load(tmp_path / "optimized.onnx")
 
 
+@pytest.mark.parametrize("storage", ["metadata", "compact", "attribute"])
+def test_tags_are_found_wherever_they_are_stored(model, storage, tmp_path):
+    htp.native.run(
+        "htp-onnx", model.path, f"--tag-storage={storage}", "-o", tmp_path / "stored.onnx"
+    )
+    assert htp.load(tmp_path / "stored.onnx").modules.keys() == model.modules.keys()
+
+
 def test_records_have_all_of_their_fields(model):
     """Records are filled directly, without the constructor."""
     tagged = [node for node in model.nodes.values() if node.tag is not None]
