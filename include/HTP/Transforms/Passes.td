@@ -119,7 +119,9 @@ def HTPOutline : Pass<"htp-outline", "::mlir::ModuleOp"> {
     that others use too (shapes, axes, tables) the function gets a copy, if all
     calls pass equal ones, so that shape inference sees them. A copy of a
     parameter (`Identity`, which exporters insert for equal parameters that they
-    store once) counts as a parameter and stays outside. *Results* are the
+    store once) counts as a parameter and stays outside. If the model names no
+    parameter at all, so does a tensor of numbers that only one call reads: it
+    may be a weight. *Results* are the
     values used outside. *Names*: a function is named after its class
     (`@BertLayer`, variants `@BertLayer_1`), a call after the module's path. In
     a function's body tags are relative to the module; the path of an op from
