@@ -39,11 +39,14 @@ GRAPHS = {"ts": "trace.pt", "dynamo": "trace.pt2"}
 
 
 def architectures():
+    """The corpus, the held-out set, and a mixture of experts."""
     from mixture import Mixture
 
+    import heldout
     import models
 
-    return models.MODELS | {"mixture": (Mixture, lambda: dict(input_ids=models._ids()))}
+    mixture = {"mixture": (Mixture, lambda: dict(input_ids=models._ids()))}
+    return models.MODELS | heldout.MODELS | mixture
 
 
 # --- making ------------------------------------------------------------------------------------
