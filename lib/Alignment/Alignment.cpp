@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Weighs all evidence: dataflow alone first, to see in which order the nodes
-// would fit the program; then order and dataflow in turns.
+// Runs the alignment and turns the beliefs into answers. Dataflow alone is
+// weighed first: it suggests an order of the nodes that fits the program. After
+// that, order and dataflow take turns (docs/Alignment.md, "The procedure").
 
 #include "Model.h"
 
@@ -17,10 +18,14 @@ using namespace htp::alignment;
 
 namespace {
 
-/// Candidates far behind the best one are dropped after this round.
+/// Candidates far behind the best one are dropped after this round (the first
+/// is 0).
 constexpr unsigned kPruneRound = 1;
-/// No node with a lower log-likelihood as the main one is ever taken for it.
+/// A candidate whose log-likelihood as the main node is lower than this is
+/// never the main node; exp() need not be called for it.
 constexpr float kLeast = -1e6;
+/// Beliefs: below kSure an answer counts as spread; from kPlaced on, a node's
+/// place counts as known; above kWorthNaming a second module is reported.
 constexpr float kSure = 0.99f, kPlaced = 0.9f, kWorthNaming = 0.01f;
 
 /// A module, and the likeliest of its states.
@@ -88,14 +93,15 @@ private:
   std::optional<Reach> reach;
   std::optional<OrderCosts> costs;
   std::optional<Dataflow> dataflow;
-  std::vector<float> mains; // of one node, kept for the next
+  std::vector<float> mains; // a buffer of choose()
   Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1, gemmReshape = -1;
 };
 
 } // namespace
 
-/// Dataflow alone, with a price on states that more nodes want to be the main
-/// node of than can be.
+/// The answer by emission and dataflow alone. A step that more nodes want as
+/// their main step than it can have main nodes gets a price, which makes some
+/// of these nodes choose another step.
 Posterior Aligner::free() {
   std::vector<double> prices(states.size(), 0), demand;
   Posterior posterior(candidates.items.size());
@@ -109,14 +115,14 @@ Posterior Aligner::free() {
       prune();
       posterior.resize(candidates.items.size());
     } else if (!changed) {
-      break; // all further rounds are like this one
+      break; // further rounds would change nothing
     }
   }
   return posterior;
 }
 
-/// What dataflow says of one node at these prices; adds to the demand what it
-/// wants to be the main node of.
+/// Computes the beliefs of one node at these prices. Adds to `demand` how much
+/// the node wants to be the main node of each state.
 void Aligner::choose(Index n, llvm::ArrayRef<double> prices,
                      llvm::MutableArrayRef<double> demand,
                      Posterior &posterior) {
@@ -141,7 +147,8 @@ void Aligner::choose(Index n, llvm::ArrayRef<double> prices,
   }
 }
 
-/// Returns whether any price changed.
+/// Raises the prices of states with more than one main node, and lowers them
+/// again where demand falls. Returns whether any price changed.
 bool Aligner::setPrices(llvm::ArrayRef<double> demand,
                         llvm::MutableArrayRef<double> prices) const {
   bool changed = false;
@@ -155,7 +162,7 @@ bool Aligner::setPrices(llvm::ArrayRef<double> demand,
   return changed;
 }
 
-/// Drops candidates that nothing speaks for any more.
+/// Drops the candidates that are far behind the best one of their node.
 void Aligner::prune() {
   std::vector<float> &evidence = dataflow->evidence;
   size_t kept = 0, begin = 0;
@@ -180,13 +187,14 @@ void Aligner::prune() {
   dataflow->restart();
 }
 
-/// Order and dataflow in turns.
+/// Lets order and dataflow take turns until the beliefs settle. The caller has
+/// already run the first forward pass of `model`.
 void Aligner::ordered(OrderModel &model, llvm::ArrayRef<Index> order,
                       BackCost back, Posterior &posterior) {
   model.backward(posterior);
   for (unsigned round = 1; round < unsigned(parameters.rounds); ++round) {
     if (!dataflow->weigh(posterior) && round > 1)
-      return; // all further rounds are like the last one
+      return; // further rounds would change nothing
     model.forward(order, dataflow->evidence, back);
     model.backward(posterior);
   }
@@ -203,9 +211,9 @@ std::vector<Index> Aligner::mostLikely(const Posterior &posterior) const {
   return best;
 }
 
-/// By which step each node has run, as far as that is known. A node of which
-/// little is known ran before the first of those of which more is known and
-/// that wait for it.
+/// The step by which each node has run, as far as that is known. A node whose
+/// place is uncertain ran before the first of its readers whose place is known;
+/// given a later place, it would hold all of its readers back.
 std::vector<Index> Aligner::due(const Posterior &posterior) const {
   std::vector<Index> place = mostLikely(posterior), before = place;
   for (Index n = observations.size(); n-- > 0;) {
@@ -249,7 +257,8 @@ bool Aligner::canEmit(Index state, Index n) const {
                           observations.list[n]));
 }
 
-/// Whether the program has a way for each edge of a node in a state.
+/// Whether the program has a way for each edge of a node in this state, with
+/// its neighbours in the states in which they were placed.
 bool Aligner::hasWays(Index n, Index state,
                       llvm::ArrayRef<Index> placed) const {
   return llvm::all_of(
@@ -259,9 +268,10 @@ bool Aligner::hasWays(Index n, Index state,
                       [&](Index m) { return (*reach)(state, placed[m]) > 0; });
 }
 
-/// Where each node is. An order that would have it where no such node is made
-/// is not that of this node, if its connections alone would have it where one
-/// is.
+/// The state in which each node is placed. This is the most likely one, with
+/// one exception: if that state makes no such node, but dataflow alone prefers
+/// a state that does, with a way for each of the node's edges, then dataflow is
+/// believed.
 std::vector<Index> Aligner::places(const Posterior &posterior,
                                    llvm::ArrayRef<Index> loosely) const {
   std::vector<Index> placed = mostLikely(posterior);
@@ -287,18 +297,21 @@ RedFlags Aligner::flags(Index n, Index state, float belief, Index looseState,
   return flags;
 }
 
-/// What was made of sizes alone on the way into a module may have been made
-/// anywhere on that way: most likely by the module whose parts read it.
+/// The frame for a node that was placed in a gap and is computed from sizes
+/// alone; -1 for other nodes. Such a node may have run at any level between the
+/// module that execution leaves and the one that it enters. Most likely it ran
+/// in the innermost call that contains both its readers and the step after the
+/// gap.
 Index Aligner::homeInGap(Index n, Index state) const {
   if (!states.list[state].isGap || candidates.homes[n] < 0)
     return -1;
   return frames.common(candidates.homes[n], states.list[state + 1].frame);
 }
 
-/// The batch norm that an exporter folded into a product: it has no node of its
-/// own, it is all that goes on with the product, and the product's weight is no
-/// parameter any more. What comes out of the node is then the norm's. Returns
-/// the state, or -1.
+/// Finds the batch norm that an exporter folded into a product: it has no node
+/// of its own, only it reads the product, and the product's weight is no longer
+/// a parameter. The result of the node is then that of the norm. Returns the
+/// norm's state, or -1.
 Index Aligner::foldedNorm(Index n, Index state,
                           const std::vector<bool> &taken) const {
   if (anchors.has(n) || states.next[state].size() != 1 ||
@@ -313,8 +326,8 @@ Index Aligner::foldedNorm(Index n, Index state,
              : -1;
 }
 
-/// The batch norm that became part of a convolution: it has no node of its own,
-/// and it is all that goes on with the convolution. Returns the state, or -1.
+/// Finds the batch norm that became part of a convolution: it has no node of
+/// its own, and only it reads the convolution. Returns the norm's state, or -1.
 Index Aligner::absorbedNorm(Index n, Index state,
                             const std::vector<bool> &taken) const {
   const Index op = observations.list[n].op;
@@ -328,9 +341,10 @@ Index Aligner::absorbedNorm(Index n, Index state,
              : -1;
 }
 
-/// Of two steps in a row of which the second undoes the first (views of views)
-/// exporters leave one node, the second's. Returns the state, or -1 where the
-/// node is its own step's. Shapes tell, where they are known.
+/// Exporters merge views in a row into one node, which does what the last view
+/// does. Returns the state of that last view, or -1 if the node belongs to its
+/// own step. Where the shapes are known they have already told the views apart,
+/// so only views of unknown shape are followed.
 Index Aligner::mergedInto(Index n, Index state,
                           const std::vector<bool> &taken) const {
   Index last = -1;
@@ -352,8 +366,9 @@ Index Aligner::mergedInto(Index n, Index state,
   return last;
 }
 
-/// A product of matrices that an optimizer made is wrapped in reshapes. They
-/// are its own, also where the product before or after it could have made them.
+/// An optimizer that makes a Gemm of MatMul and Add wraps it in reshapes. They
+/// belong to this product, even if the product before or after it could have
+/// made them as well.
 void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
                                   Alignment &result) const {
   for (Index n = 0; n < observations.size(); ++n) {
@@ -362,13 +377,13 @@ void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
       continue;
     llvm::ArrayRef<Index> beside =
         observation.wrapsResult ? observations.prev[n] : observations.next[n];
-    // The shape that a reshape reads may be computed.
+    // A reshape may also have a producer that computes its shape.
     auto product = llvm::find_if(beside, [&](Index m) {
       const Observation &other = observations.list[m];
       return !other.isInput && !other.isOutput &&
              graph.nodes[other.node].op.ends_with("Gemm");
     });
-    // A step that reshapes by itself keeps what it made.
+    // A step that reshapes by itself keeps its reshape.
     Emits emits = howEmits(emissions, states.list[placed[n]].kind, observation);
     if (product == beside.end() ||
         (!observation.wrapsResult && beside.size() != 1) ||
@@ -382,7 +397,8 @@ void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
   }
 }
 
-/// How much each module is believed to be a node's: the sum over its states.
+/// The belief in each module for a node, largest first: the sum over the
+/// module's states.
 std::vector<ModuleBelief>
 Aligner::weighModules(Index n, const Posterior &posterior) const {
   std::vector<ModuleBelief> beliefs;
@@ -413,7 +429,7 @@ Aligner::weighModules(Index n, const Posterior &posterior) const {
   return beliefs;
 }
 
-/// Makes the module of a state the answer, whatever it weighs.
+/// Moves the module of `state` to the front, whatever its weight.
 void Aligner::putFirst(Index state,
                        llvm::MutableArrayRef<ModuleBelief> beliefs) const {
   auto *found = llvm::find_if(beliefs, [&](const ModuleBelief &belief) {
@@ -483,7 +499,8 @@ Explanation Aligner::explain(Index node, const Posterior &posterior,
                              const Posterior &loose) const {
   Explanation result;
   result.node = node;
-  // Of the ops that a fused node stands for the last one makes its value.
+  // A fused node has an observation for each op that it stands for. The last
+  // one makes its value.
   Index n = -1;
   for (auto [i, observation] : llvm::enumerate(observations.list))
     if (observation.node == node && observation.names && !observation.isInput &&
@@ -503,7 +520,8 @@ Explanation Aligner::explain(Index node, const Posterior &posterior,
     candidate.dataflow = dataflow->evidence[at];
     candidate.belief = posterior[at];
     candidate.freely = loose[at];
-    // What the belief rests on besides the two is the order.
+    // The belief is the sum of kind, dataflow and order (as logarithms); what
+    // the first two do not explain is the order.
     candidate.order = std::log(std::max(candidate.belief,
                                         std::numeric_limits<float>::min())) -
                       candidate.kind - candidate.dataflow;
@@ -534,12 +552,13 @@ Alignment Aligner::run() {
   std::vector<Index> own(observations.size()), other = resorted(loose);
   std::iota(own.begin(), own.end(), 0);
   OrderModel model(candidates, *costs);
-  // Steps back are rare in the order of an exporter, and less so in one that
-  // was made up.
+  // Steps back are rare in the order of an exporter, and less rare in an order
+  // that was reconstructed.
   const BackCost strict = {parameters.backOnce, parameters.backEach},
                  lenient = {parameters.backOnceResorted,
                             parameters.backEachResorted};
-  // Its own order last: the model is then where that one's rounds begin.
+  // The file's own order goes last: if it is kept, `ordered` continues from
+  // this forward pass.
   bool same = own == other;
   double otherFit = same ? 0 : model.forward(other, {}, strict);
   double ownFit = model.forward(own, {}, strict);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Labels for constant-time ancestor queries: a few depth-first walks in
-// different orders.
+// Computes the labels that answer ancestor queries in constant time, with a few
+// depth-first walks that visit children in different orders.
 
 #include "Ancestry.h"
 
 using namespace htp::alignment;
 
-/// Each labelling is a depth-first walk in another order of the children: a
-/// state's label holds the ranks of everything below it.
+/// Each labelling is one depth-first walk, with its own order of children. The
+/// interval [low, rank] of a state contains the ranks of all states that it can
+/// reach.
 Ancestry::Ancestry(const States &states) : labels(states.size()) {
   std::vector<bool> seen;
   std::vector<std::pair<Index, unsigned>> stack;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which states can follow which in the program's dataflow, without a bit set
-// of all states for each one.
+// Which states can be reached from which in the program's dataflow. Bit sets of
+// all reachable states would be quadratic in the size of the program; a few
+// interval labels per state are not.
 
 #ifndef HTP_LIB_ALIGNMENT_ANCESTRY_H
 #define HTP_LIB_ALIGNMENT_ANCESTRY_H
@@ -10,8 +11,8 @@
 
 namespace htp::alignment {
 
-/// Answers "may t reach u" from a few interval labels a state (Yildirim et
-/// al., GRAIL). No is always right; yes is right nearly always.
+/// Answers "may t reach u" from a few interval labels per state (Yildirim et
+/// al., GRAIL). A no is always right. A yes is wrong only rarely.
 class Ancestry {
 public:
   explicit Ancestry(const States &states);
@@ -20,7 +21,7 @@ public:
     if (from >= to)
       return from == to;
     const Labels &outer = labels[from], &inner = labels[to];
-    bool outside = false; // no early exit: all are compared at once
+    bool outside = false; // no early exit: a loop without branches is faster
     for (unsigned k = 0; k < kLabels; ++k) {
       outside |= inner.low[k] < outer.low[k];
       outside |= inner.rank[k] > outer.rank[k];

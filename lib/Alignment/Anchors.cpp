@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What ties a node to certain states before anything is weighed: it reads the
-// same parameter, makes a value of the same name, or its module is known.
+// Finds the nodes that can only be in a few states, before anything is weighed:
+// a node that reads the same parameter as a state, that makes a value of the
+// same name or has the same name itself, or whose module is already known.
 
 #include "Model.h"
 
@@ -45,7 +46,7 @@ private:
       owners;
   llvm::StringMap<Index> namedValues, namedNodes;
   llvm::SmallVector<Index> hits;
-  /// Whether the graph has the program's arguments.
+  /// Whether graph and program have equally many inputs.
   bool inputsAgree = false;
 };
 
@@ -81,7 +82,8 @@ void AnchorFinder::indexParameters(Anchors &anchors) {
   }
 }
 
-/// Names that are unique; others tell nothing.
+/// Indexes the names of steps and their values. A name that occurs twice
+/// identifies nothing and becomes -1.
 void AnchorFinder::indexNames() {
   auto add = [](llvm::StringMap<Index> &map, llvm::StringRef name, Index t) {
     if (name.empty())
@@ -121,7 +123,8 @@ void AnchorFinder::byParameter(Index n) {
       continue;
     size_t begin = hits.size();
     for (Index parameter : equal) {
-      // Positions and the like are equal by chance.
+      // Integers, such as positions, may be equal by chance. They count only if
+      // the node reads all weights of the step as well.
       bool isWeight = states.program.parameters[parameter].content.kind ==
                       ElementKind::Float;
       for (Index t : states.readers[parameter])
@@ -137,8 +140,8 @@ void AnchorFinder::byParameter(Index n) {
   keepReadersOfInputs(n);
 }
 
-/// Whether the node reads every weight that the state reads, as far as the
-/// graph has them.
+/// Whether the node reads every weight that the state reads, except those that
+/// are too small to be recognised.
 bool AnchorFinder::readsAll(const Observation &observation, Index state) const {
   const Graph &graph = observations.graph;
   auto reads = [&](Index parameter) {
@@ -163,8 +166,8 @@ bool AnchorFinder::readsAll(const Observation &observation, Index state) const {
                       });
 }
 
-/// Of several steps that read the same parameter it is the one that reads the
-/// same argument, too.
+/// If several steps read the same parameter, keeps those that read the same
+/// argument of the model as well.
 void AnchorFinder::keepReadersOfInputs(Index n) {
   if (hits.size() < 2 || !inputsAgree)
     return;
@@ -183,8 +186,9 @@ void AnchorFinder::keepReadersOfInputs(Index n) {
     hits = std::move(kept);
 }
 
-/// A node that reads the weight of one layer and a bias that is equal in all of
-/// them is in the one that reads both.
+/// Keeps the states that most of the node's constants point to. A node may read
+/// the weight of one layer and a bias that is equal in all layers: it belongs
+/// to the one layer that reads both.
 void AnchorFinder::keepMostFrequent() {
   llvm::sort(hits);
   llvm::SmallVector<Index> kept;
@@ -202,8 +206,9 @@ void AnchorFinder::keepMostFrequent() {
   hits = std::move(kept);
 }
 
-/// A fused node makes a value that was there before, or has a name that
-/// starts with that of a node that it replaces: "/fc/MatMul/MatMulAddFusion".
+/// Finds a node by its name, or by those of its values. A fused node still
+/// makes a value of the original graph, or its name starts with that of a node
+/// that it replaces: "/fc/MatMul/MatMulAddFusion".
 void AnchorFinder::byName(const Observation &observation) {
   const Graph &graph = observations.graph;
   const GraphNode &node = graph.nodes[observation.node];
@@ -229,8 +234,9 @@ void AnchorFinder::byModule(const Observation &observation,
       hits.push_back(t);
 }
 
-/// Whether what is known of the node is known of this op of it: it is the last
-/// one that says where the node belongs.
+/// Whether what is known about the node is true of this op of it. A fused node
+/// has several observations; names and modules describe the last one that
+/// decides the node's module.
 bool AnchorFinder::namesItsNode(Index n) const {
   const Observation &observation = observations.list[n];
   if (!observation.names)
@@ -245,8 +251,8 @@ bool AnchorFinder::namesItsNode(Index n) const {
   return true;
 }
 
-/// Arguments are told apart by their number: only where both sides have as
-/// many.
+/// Arguments (or results) are matched by their number, which is only right if
+/// graph and program have equally many.
 bool AnchorFinder::argumentsAgree(bool inputs) const {
   auto mine = llvm::count_if(observations.list, [&](const Observation &o) {
     return inputs ? o.isInput : o.isOutput;
@@ -255,9 +261,9 @@ bool AnchorFinder::argumentsAgree(bool inputs) const {
                                  : states.program.outputs.size());
 }
 
-/// The nodes that read a parameter of a shared module are anchored in all its
-/// calls. Where there are as many of them as calls, each belongs to one, in
-/// the order in which they come.
+/// A node that reads a parameter of a shared module is anchored in all calls of
+/// the module. If there are as many such nodes as calls, each one belongs to
+/// one call, in order.
 void AnchorFinder::tellCallsApart(Anchors &anchors) const {
   auto areCalls = [&](llvm::ArrayRef<Index> several) {
     for (auto [t, next] : llvm::zip(several, several.drop_front()))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The states that each observation is weighed against. A node lies between
-// the nodes that are anchored before and after it, so do its candidates; only
-// where that leaves a wide stretch of the program does its kind choose.
+// Finds the states that each observation is weighed against, and scores how
+// well each of them explains it. A node lies between the anchored nodes around
+// it, so its candidates are the states between theirs. If that is a wide
+// stretch of the program, only states of a fitting kind are taken, and those
+// around the node's place in the file.
 
 #include "Ancestry.h"
 
@@ -15,24 +17,25 @@ using namespace htp::alignment;
 
 namespace {
 
+/// The log-likelihood of what is impossible.
 constexpr float kNever = -1e9;
 
 /// Where in the program a node may lie, given the anchored nodes around it.
 struct Bounds {
   static constexpr unsigned kKept = 4;
-  /// It lies in this stretch of the program.
+  /// The node lies in this stretch of the program.
   Index low = 0, high = 0;
-  /// The nearest states that its contents come from, and that what it makes
-  /// goes into. Not by way of a shape: a program that ran with fixed sizes
-  /// knows nothing of that way.
+  /// The nearest anchored states that the node's contents come from (`after`),
+  /// and those that its value goes into (`before`). Ways through a Shape do not
+  /// count: a program that was traced with fixed sizes has no such way.
   llvm::SmallVector<Index, kKept> after, before;
   /// Like `after`, without arguments of the model.
   llvm::SmallVector<Index, kKept> made;
-  /// The frame that all anchored nodes after it have in common; -1 where there
-  /// are none.
+  /// The innermost frame that contains all anchored nodes which its value goes
+  /// to; -1 if there are none.
   Index readers = -1;
-  /// It is data, or goes into nothing but such data: not a size that nodes of
-  /// several modules happen to need.
+  /// Whether `readers` tells where the node ran. It does for data. It does not
+  /// for a size that several unrelated modules happen to need.
   bool data = false;
 };
 
@@ -72,20 +75,24 @@ private:
   const Emissions &emissions;
   const Anchors &anchors;
   const AlignmentParameters &parameters;
-  /// Logarithms of the parameters of the same names.
+  /// The logarithms of the parameters with these names.
   const float gap, part, wrap, other, perhaps;
   Ancestry ancestry;
-  /// The op that takes nothing but a tensor's shape, and one that a linear
-  /// layer has for its weight alone.
+  /// Shape, which reads nothing but the shape of a tensor, and Transpose, which
+  /// a linear layer emits only for its weight.
   Index shape, transpose;
   std::vector<Bounds> bounds;
-  /// Where the anchored nodes before and after it in the file lie.
+  /// Per node, the states of the anchored nodes before and after it in the
+  /// file.
   std::vector<std::pair<Index, Index>> places;
-  /// Where it would lie if all nodes between these two were spaced evenly.
+  /// Per node, the state in which it would be if the nodes between two anchored
+  /// ones were spaced evenly.
   std::vector<Index> centres;
+  /// Per state, whether any node is anchored in it.
   std::vector<bool> read;
-  // Of the node whose candidates are being found: the states, the number of
-  // its result's shape (0: not known), and the shapes of its large constants.
+  // For the node whose candidates are being found: the chosen states, the
+  // number of its result's shape (0: not known), and the shapes of its large
+  // constants.
   llvm::SmallVector<Index> chosen;
   Index madeShape = 0;
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 2> largeShapes;
@@ -93,7 +100,7 @@ private:
 
 } // namespace
 
-/// Reduces `gathered` to the tightest, each once.
+/// Keeps the tightest bounds in `gathered`, without duplicates.
 template <typename Tighter>
 static void keepTightest(llvm::SmallVectorImpl<Index> &gathered,
                          Tighter tighter) {
@@ -105,11 +112,13 @@ static void keepTightest(llvm::SmallVectorImpl<Index> &gathered,
     gathered.truncate(Bounds::kKept);
 }
 
-/// Each node inherits the bounds of its producers; an anchored producer is
-/// one itself. The same upwards, from its consumers.
+/// Passes bounds along the edges of the graph. A node inherits the bounds of
+/// its producers; a producer that is anchored is a bound itself. A second pass
+/// does the same from consumers to producers.
 void CandidateFinder::findBounds() {
   bounds.resize(observations.size());
-  // Gathered here first: a node's own lists then never outgrow their place.
+  // Gather here first, so that a node's own lists never outgrow their inline
+  // storage.
   llvm::SmallVector<Index, 128> gathered, made;
   for (Index n = 0; n < observations.size(); ++n) {
     Bounds &own = bounds[n];
@@ -149,7 +158,7 @@ void CandidateFinder::findBounds() {
         gathered.push_back(state);
       else
         gathered.append(bounds[m].before);
-      if (gathered.size() > 64) // many consumers: the tightest suffice
+      if (gathered.size() > 64) // many consumers: only the tightest matter
         keepTightest(gathered, std::less<Index>());
     }
     keepTightest(gathered, std::less<Index>());
@@ -157,8 +166,9 @@ void CandidateFinder::findBounds() {
   }
 }
 
-/// Where the value of a node goes, as far as nothing else that is anchored
-/// joins it on the way.
+/// Finds the frame that contains all readers of each node's value. A value is
+/// followed until another anchored value joins it: from there on, the place of
+/// a reader says nothing about this node.
 void CandidateFinder::findReaders() {
   if (!frames.known())
     return;
@@ -175,8 +185,9 @@ void CandidateFinder::findReaders() {
         return !llvm::is_contained(own.made, t);
       });
       if (anchors.has(m)) {
-        // Where it is not known which of a module's calls it is, it is one of
-        // them; of several modules with equal parameters nothing is known.
+        // If the node is anchored in several calls of one module, the first
+        // call stands for all of them. If it is anchored in several modules
+        // (their parameters are equal), it tells nothing.
         Index first = anchors.states[m].front();
         if (llvm::all_of(anchors.states[m], [&](Index t) {
               return states.list[t].module == states.list[first].module;
@@ -187,8 +198,9 @@ void CandidateFinder::findReaders() {
       else if (bounds[m].readers >= 0)
         add(bounds[m].readers);
     }
-    // A size that nodes of several modules happen to need is no such data,
-    // unless all of it goes into something that is shared further on.
+    // Several modules may happen to need the same size, so the readers of a
+    // size tell where it was made only if everything that reads it is such data
+    // and has the same readers.
     own.data = !observations.list[n].size ||
                llvm::all_of(observations.next[n], [&](Index m) {
                  return !anchors.has(m) && bounds[m].data &&
@@ -197,7 +209,8 @@ void CandidateFinder::findReaders() {
   }
 }
 
-/// Exporters keep the order of execution for the most part.
+/// Finds the anchors before and after each node in the file. Exporters mostly
+/// keep the order of execution, so the node probably ran between them.
 void CandidateFinder::findPlaces() {
   places.resize(observations.size());
   auto only = [&](Index n) {
@@ -244,15 +257,16 @@ bool CandidateFinder::between(Index n, Index t) const {
   const Bounds &own = bounds[n];
   if (t < own.low || t > own.high)
     return false;
-  return states.list[t].isGap || // of which nothing is known
+  return states.list[t].isGap || // a gap has no edges that could rule it out
          (llvm::all_of(own.after,
                        [&](Index a) { return ancestry.mayReach(a, t); }) &&
           llvm::all_of(own.before,
                        [&](Index b) { return ancestry.mayReach(t, b); }));
 }
 
-/// A value that is read inside one call and inside another was seldom made in
-/// the first of them, unless from something that was made there.
+/// Whether the node's value is read inside the call `frame` and outside of it
+/// as well. Such a value was seldom made inside that call, unless it was made
+/// from something else that was made there.
 bool CandidateFinder::sharedBeyond(Index n, Index frame) const {
   Index readers = bounds[n].readers;
   if (readers < 0 || !bounds[n].data || frame == readers ||
@@ -266,8 +280,10 @@ bool CandidateFinder::sharedBeyond(Index n, Index frame) const {
          llvm::none_of(bounds[n].made, inChild);
 }
 
-/// What several calls read and none of them made may have been folded away
-/// when the program was traced; then it ran in a module that holds them all.
+/// Whether the node may have run in a gap of `frame`. A value that several
+/// calls read and that none of them made may come from a step that was folded
+/// away when the program was traced. That step ran in a module that contains
+/// all of these calls.
 bool CandidateFinder::mayLieInGap(Index n, Index frame) const {
   const Bounds &own = bounds[n];
   return own.data && own.readers >= 0 && own.made.empty() &&
@@ -278,7 +294,9 @@ bool CandidateFinder::mayLieInGap(Index n, Index frame) const {
          });
 }
 
-/// A weight that was changed (a folded batch norm) kept its shape.
+/// The penalty for a weight of another shape than the step's parameters. A
+/// weight whose contents were changed (by a folded batch norm) has kept its
+/// shape, apart from the order of its dimensions.
 float CandidateFinder::weightShapes(Index n, Index t) const {
   if (largeShapes.empty() || states.list[t].kind < 0)
     return 0;
@@ -334,7 +352,7 @@ Candidate CandidateFinder::score(Index n, Index t) const {
     }
   } else {
     candidate.main += weightShapes(n, t);
-    if (read[t]) { // its main nodes are those that read the parameter
+    if (read[t]) { // the nodes that are anchored in it are its main nodes
       candidate.main += parameters.unread;
       if (observation.op == transpose)
         candidate.part += parameters.unread;
@@ -370,7 +388,8 @@ void CandidateFinder::chooseByKind(Index n, Index low, Index high) {
     if (emits == Emits::Nothing)
       continue;
     llvm::ArrayRef<Index> ofKind = states.ofKind[kind];
-    // A few at either end of the stretch and around the place in the file.
+    // A few states at either end of the stretch, and around the anchors before
+    // and after the node in the file.
     Index count = emits == Emits::Main ? 12 : 4;
     for (Index place : {low, high, places[n].first, places[n].second})
       addAround(ofKind, place, count);
@@ -417,7 +436,7 @@ void CandidateFinder::choose(Index n) {
     addAll(low, std::min(high, low + parameters.wide));
 }
 
-/// Looks at the shapes of what a node makes and of what it reads.
+/// Notes the shape of the node's result, and those of its large constants.
 void CandidateFinder::findShapes(Index n) {
   madeShape = 0;
   largeShapes.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lookup in the emission table, and rules for names that it does not list.
+// Loads EmissionTable.inc, looks kinds up in it, and has rules for names that
+// it does not list.
 
 #include "HTP/Alignment/Emission.h"
 
@@ -11,7 +12,7 @@
 using namespace htp;
 using llvm::StringRef;
 
-/// The kinds of a program that is itself a graph.
+/// The prefix of kinds if the program is itself a graph.
 static constexpr llvm::StringLiteral kGraphOp = "onnx::";
 
 static llvm::SmallVector<StringRef> words(StringRef text) {
@@ -28,19 +29,19 @@ bool EmissionRule::emitsSeveral() const {
 
 StringRef htp::plainOperator(StringRef op) {
   StringRef plain = op;
-  // What comes out may be in floats again: MatMulIntegerToFloat.
+  // The result may be converted back to floats: MatMulIntegerToFloat.
   plain.consume_back("ToFloat");
   bool quantized =
       plain.consume_back("Integer") || plain.consume_back("NBits") ||
       plain.consume_back("BlockQuantized") || plain.consume_front("QLinear") ||
       plain.consume_front("DynamicQuantize");
-  // QGemm and QAttention, not QuickGelu.
+  // Strips the Q of QGemm and QAttention, but not of QuickGelu.
   if (!quantized && plain.size() > 1 && llvm::isUpper(plain[1]))
     quantized = plain.consume_front("Q");
   return quantized && !plain.empty() ? plain : op;
 }
 
-/// The ONNX op that is called like the kind: log_softmax, LogSoftmax.
+/// Whether the ONNX op is named like the kind: LogSoftmax for log_softmax.
 static bool sameName(StringRef kind, StringRef op) {
   std::string squeezed;
   for (char c : kind)

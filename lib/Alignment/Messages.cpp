@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dataflow evidence: the producer of a node was emitted by the same step, or
-// by one that feeds it, perhaps through steps that left no node.
+// Dataflow evidence. The producer of a node was emitted by the same step as the
+// node, or by a step that feeds it, perhaps through steps that left no node.
 
 #include "Model.h"
 
@@ -12,12 +12,13 @@
 using namespace htp;
 using namespace htp::alignment;
 
-static constexpr float kNegligible = 1e-3f; // belief that needs no message
-static constexpr float kRounding = 1e-6f;   // closer beliefs are the same
+static constexpr float kNegligible = 1e-3f; // lower beliefs are not passed on
+static constexpr float kRounding = 1e-6f;   // closer beliefs count as equal
 
 Reach::Reach(const States &states, const Emissions &emissions,
              const AlignmentParameters &parameters) {
-  // Strongest ways first, from each state along the edges of the program.
+  // From each state, follow the edges of the program and keep the strongest way
+  // to every state that can be reached.
   std::vector<float> best(states.size(), 0);
   std::vector<Index> touched, level, following;
   Column<std::pair<Index, Entry>> reversed;
@@ -94,7 +95,7 @@ bool Dataflow::weigh(const Posterior &posterior) {
     return false;
   auto hasChanged = [&](Index other) { return changed[other]; };
   for (Index n = 0; n < observations.size(); ++n)
-    if (candidates[n].size() > 1 && // otherwise there is nothing to weigh
+    if (candidates[n].size() > 1 && // one candidate needs no evidence
         (llvm::any_of(observations.prev[n], hasChanged) ||
          llvm::any_of(observations.next[n], hasChanged)))
       weigh(n);
@@ -113,15 +114,16 @@ void Dataflow::weigh(Index n) {
             (prev.size() > 1 ? std::sqrt(2.0f) : 1.0f) / prev.size(),
             /*anyOne=*/false);
   if (!next.empty())
-    // A size that exporters keep once for several readers was made for one.
+    // Exporters keep a size once although several nodes read it. It was made
+    // for one of them, so one reader that fits is enough.
     collect(n, next, reach.backward, 1.0f / next.size(),
             /*anyOne=*/observations.list[n].size);
   for (const Candidate &candidate : own)
     slots[candidate.state] = -1;
 }
 
-/// Notes what each node is believed to be, as far as its neighbours hear of
-/// it, and which nodes differ from the last time; returns whether any does.
+/// Updates the beliefs that nodes pass on to their neighbours, and marks the
+/// nodes whose beliefs have changed. Returns whether any has.
 bool Dataflow::tell(const Posterior &posterior) {
   auto heard = [&](size_t i) {
     return posterior[i] > kNegligible ? posterior[i] : 0;
@@ -141,7 +143,8 @@ bool Dataflow::tell(const Posterior &posterior) {
   return any;
 }
 
-/// Adds what the producers of a node tell, or its consumers.
+/// Adds the evidence from the producers of a node, or from its consumers. With
+/// `anyOne`, one neighbour that fits is enough.
 void Dataflow::collect(Index n, llvm::ArrayRef<Index> neighbours,
                        const Rows<Reach::Entry> &ways, float weight,
                        bool anyOne) {
@@ -169,8 +172,8 @@ void Dataflow::collect(Index n, llvm::ArrayRef<Index> neighbours,
     result[i] += weight * total[i];
 }
 
-/// Adds to sum[i] the way to own[i] from where `other` is believed to be.
-/// Returns how much of that belief is in gaps.
+/// Adds to sum[i] the weight of the way to own[i], averaged over the states in
+/// which `other` is believed to be. Returns how much of that belief is in gaps.
 float Dataflow::sumWays(Index other, llvm::ArrayRef<Candidate> own,
                         const Rows<Reach::Entry> &ways) {
   float inGaps = 0;
@@ -183,7 +186,7 @@ float Dataflow::sumWays(Index other, llvm::ArrayRef<Candidate> own,
     if (isGap[state])
       inGaps += belief;
     llvm::ArrayRef<Reach::Entry> row = ways[state];
-    if (row.size() > 8 * own.size()) { // one that many read
+    if (row.size() > 8 * own.size()) { // a state with very many readers
       for (size_t i = 0; i < own.size(); ++i)
         sum[i] += belief * Reach::find(row, own[i].state);
       continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The parts of the alignment, private to it: the states (steps of the
-// program), the observations (nodes of the graph), the candidates that link
-// them, and the two sources of evidence that are weighed against each other,
-// dataflow and order.
+// The data structures that the files of the alignment share: the states (steps
+// of the program), the observations (nodes of the graph), the candidates that
+// link them, and the two sources of evidence that are weighed against each
+// other, dataflow and order.
 
 #ifndef HTP_LIB_ALIGNMENT_MODEL_H
 #define HTP_LIB_ALIGNMENT_MODEL_H
@@ -19,9 +19,10 @@ namespace htp::alignment {
 
 using Index = int32_t;
 
-/// Plain data whose size shows only as it is made. It grows by realloc, which
-/// moves pages; std::vector would copy, onto pages that are new each time. Of a
-/// large model that is most of what time and memory go into.
+/// An array of plain data whose final size is not known in advance. It grows by
+/// realloc, which can move pages; std::vector would copy everything to freshly
+/// allocated pages each time. In a large model, that copying would take most of
+/// the time and memory.
 template <typename T> using Column = llvm::SmallVector<T, 0>;
 
 /// Rows of different lengths in one array.
@@ -51,12 +52,12 @@ class Emissions {
 public:
   Index kind(llvm::StringRef name);
   Index op(llvm::StringRef name);
-  /// -1 where no node has this op.
+  /// -1 if no node has this op.
   Index findOp(llvm::StringRef name) const {
     auto found = ops.find(name);
     return found == ops.end() ? -1 : found->second;
   }
-  /// Fills the matrix; call when all kinds and ops are known.
+  /// Fills the matrix. Call it once all kinds and ops are known.
   void close();
 
   Emits operator()(Index kind, Index op) const {
@@ -86,31 +87,37 @@ private:
 struct State {
   /// -1 for the pseudo-steps: arguments, results and gaps.
   Index kind = -1;
-  /// The step in the program; for a pseudo-step the number of the argument.
+  /// The step in the program; for an argument or result its number, for a gap
+  /// -1.
   Index step = -1;
   Index module = 0, call = 0;
-  /// Its call of its module; -1 where the modules have no tree.
+  /// The frame of the module call that it ran in; -1 without a module tree.
   Index frame = -1;
-  /// A number for the shape of its first result; 0: not known.
+  /// The number of the shape of its first result that has one; 0: not known.
   Index shape = 0;
   bool isInput = false, isOutput = false;
-  /// Where the program passes from one module to another: what ran in the
-  /// module that holds both may have been folded away when it was traced.
+  /// A gap: execution passes from one module to another here. Steps of the
+  /// module that contains both may have run in between and been folded away
+  /// when the program was traced.
   bool isGap = false;
-  /// Other steps compute the same: an exporter may have kept one for all.
+  /// Other steps compute the same value, and an exporter may have kept one node
+  /// for all of them.
   bool repeated = false;
-  /// The module is where the step stands, not whom it is for.
+  /// `module` is only where the step stands in the program, not the module that
+  /// needs it (see Program::Step).
   bool unplaced = false;
 };
 
-/// The calls of the modules as a tree: two calls of a shared module are as
-/// much apart as two modules are. Modules that only hold others are left out.
+/// The tree of module calls. Two calls of a shared module are two frames, as
+/// distinct as the frames of two modules. Modules that only contain others, and
+/// never run themselves, have no frame.
 class Frames {
 public:
   Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules);
 
   bool known() const { return !list.empty(); }
-  /// A call beyond the last one that is known is taken for that one.
+  /// The frame of a call. A number beyond the last known call means the last
+  /// one.
   Index of(Index module, Index call) const;
   Index module(Index frame) const { return list[frame].module; }
   Index call(Index frame) const { return frame - firsts[module(frame)]; }
@@ -135,15 +142,16 @@ public:
 
   const Program &program;
   Column<State> list;
-  /// The states that make what a state reads, sorted.
+  /// For each state, the states that feed it (`prev`) and those that it feeds
+  /// (`next`), sorted.
   Rows<Index> prev, next;
-  /// For each parameter of the program the states that read it.
+  /// For each parameter of the program, the states that read it.
   Rows<Index> readers;
   /// The states of each kind, and of each module, sorted.
   Rows<Index> ofKind, ofModule;
 
   Index size() const { return list.size(); }
-  /// A number for a shape; the same for equal shapes.
+  /// The number of a shape; equal shapes have equal numbers.
   Index shapeNumber(llvm::ArrayRef<int64_t> shape);
   Index findShape(llvm::ArrayRef<int64_t> shape) const;
 
@@ -157,18 +165,20 @@ private:
 // Observations: the nodes of the graph
 //===----------------------------------------------------------------------===//
 
-/// A node, or one op of a fused node, or an argument or result of the graph.
+/// One node, or one op of a fused node, or one argument or result of the graph.
 struct Observation {
-  /// The node in the graph; for a pseudo-node the number of the argument.
+  /// The node in the graph; for an argument or result, its number.
   Index node = -1;
   Index op = -1;
   bool isInput = false, isOutput = false;
   bool integer = false;
-  /// It only says how large something is to be.
+  /// It takes part in size arithmetic only (see markSizes).
   bool size = false;
-  /// It says which module the node belongs to.
+  /// It decides which module the node belongs to. False for a batch norm that
+  /// was folded into the node.
   bool names = true;
-  /// Next to a Gemm, before it or after it.
+  /// A reshape of the result of a Gemm. The op GemmReshape also stands for
+  /// reshapes of a Gemm's operand; these do not have this flag.
   bool wrapsResult = false;
 };
 
@@ -185,7 +195,8 @@ inline Emits howEmits(const Emissions &emissions, Index kind,
   return counts ? emits : Emits::Nothing;
 }
 
-/// Whether the table knows that `emits` is so.
+/// Whether the table lists the op for the kind. `Perhaps` only means that the
+/// kind is not in the table.
 inline bool isKnown(Emits emits) {
   return emits != Emits::Nothing && emits != Emits::Perhaps;
 }
@@ -215,11 +226,13 @@ struct Candidate {
   float main, part;
 };
 
-/// For each observation the states that it must be one of (sorted): those
-/// that read the same parameter, bear its name, or lie in its known module.
+/// For each anchored observation, the states (sorted) of which it must be one:
+/// those that read the same parameter, have its name, or lie in its known
+/// module. Other observations have none.
 struct Anchors {
   Rows<Index> states;
-  /// Parameters of the program found in the graph.
+  /// How many parameters of the program can be recognised by their contents
+  /// (`known`), and how many of these the graph has (`found`).
   unsigned found = 0, known = 0;
 
   bool has(Index n) const { return !states[n].empty(); }
@@ -230,8 +243,9 @@ Anchors findAnchors(const Observations &observations, const States &states,
                     const AlignmentParameters &parameters);
 
 struct Candidates : Rows<Candidate> {
-  /// For a node that is made of nothing but sizes, where it is not known when
-  /// it ran: the frame that everything that reads it lies in. Otherwise -1.
+  /// For a node that is computed from sizes alone, so that nothing tells when
+  /// it ran: the frame that contains everything that reads it. -1 for other
+  /// nodes.
   std::vector<Index> homes;
 };
 
@@ -244,11 +258,11 @@ Candidates findCandidates(const Observations &observations,
 // Evidence
 //===----------------------------------------------------------------------===//
 
-/// Per candidate: how likely the observation is in that state.
+/// For each candidate, how likely the observation is in that state.
 using Posterior = std::vector<float>;
 
-/// How likely a value goes from the nodes of one state straight to those of
-/// another.
+/// How likely it is that a value goes directly from a node of one state to a
+/// node of another.
 class Reach {
 public:
   Reach(const States &states, const Emissions &emissions,
@@ -266,21 +280,21 @@ public:
   static float find(llvm::ArrayRef<Entry> row, Index to);
 };
 
-/// Dataflow evidence (log) for each candidate: where the producers and the
-/// consumers of each node are believed to be.
+/// Dataflow evidence, as a logarithm, for each candidate: how well it fits
+/// where the producers and consumers of the node are believed to be.
 class Dataflow {
 public:
   Dataflow(const Observations &observations, const States &states,
            const Rows<Candidate> &candidates, const Reach &reach,
            const AlignmentParameters &parameters);
 
-  /// Weighs all nodes whose neighbours are believed to be elsewhere than at
-  /// the last call; returns whether there are any.
+  /// Weighs the nodes that have a neighbour whose belief has changed since the
+  /// last call. Returns whether any belief has changed.
   bool weigh(const Posterior &posterior);
-  /// To be called when the candidates have become fewer, evidence included.
+  /// Call this after candidates were dropped together with their evidence.
   void restart();
 
-  /// All 0 for a node with one candidate.
+  /// All 0 for a node with one candidate, which needs none.
   std::vector<float> evidence;
 
 private:
@@ -299,31 +313,38 @@ private:
   const Rows<Candidate> &candidates;
   const Reach &reach;
   const AlignmentParameters &parameters;
-  /// Per state: `State` is too large to be looked at for each candidate.
+  /// Per state; a copy, because `State` is too large to be loaded for each
+  /// candidate.
   std::vector<char> isGap;
-  /// Per state: which candidate it is of the node that is weighed, or -1.
+  /// Per state: its position among the candidates of the node that is being
+  /// weighed, or -1.
   std::vector<Index> slots;
-  /// The beliefs that the evidence rests on, and the nodes whose are new.
+  /// The beliefs that the evidence was computed from, and the nodes whose
+  /// beliefs have changed since.
   std::vector<float> told;
   std::vector<bool> changed;
-  // Of one node, kept for the next; `sum` is all 0 between two neighbours.
+  // Buffers for one node, kept for the next one. `sum` is all 0 between two
+  // neighbours.
   std::vector<float> sum, total;
 };
 
-/// What a step backwards in the program costs: once, and per step.
+/// The cost of moving backwards in the program: a fixed cost, and a cost for
+/// each step of the distance.
 struct BackCost {
   float once, each;
 };
 
-/// The cost of each way through the states, per state.
+/// What it costs to skip each state, or to stay in it.
 struct OrderCosts {
   OrderCosts(const States &states, const Emissions &emissions,
              const Anchors &anchors, const AlignmentParameters &parameters);
 
   /// skipped[t]: the cost of skipping all states before t.
   std::vector<double> skipped;
-  /// The likelihood of no main node, and of another node after one.
+  /// The likelihood that the state leaves no main node (`skip`), and that it
+  /// emits another node after one (`stay`).
   std::vector<float> skip, stay;
+  /// Whether the state can have several main nodes.
   std::vector<bool> many;
 };
 
@@ -333,15 +354,18 @@ public:
   OrderModel(const Rows<Candidate> &candidates, const OrderCosts &costs)
       : candidates(candidates), costs(costs) {}
 
-  /// Goes through the observations in the given order, which must outlive the
-  /// way back. Returns the log-likelihood of the whole.
+  /// The forward pass over the observations, in the given order. `order` must
+  /// stay valid until `backward` has run. Returns the log-likelihood of all
+  /// observations.
   double forward(llvm::ArrayRef<Index> order, llvm::ArrayRef<float> evidence,
                  BackCost back);
-  /// Goes the same way back: what each node is, given all others.
+  /// The backward pass over the same order: how likely each node is in each of
+  /// its states, given all other nodes.
   void backward(Posterior &posterior);
 
 private:
-  /// Two phases of each candidate: before its main node came, and after.
+  /// Each candidate has two phases: before its main node was emitted, and
+  /// after.
   struct Phases {
     double before = 0, after = 0;
   };
@@ -364,16 +388,19 @@ private:
   llvm::ArrayRef<Index> order;
   BackCost back = {0, 0};
   double backOnce = 0;
-  std::array<double, 64> nearBack; // by distance
-  /// Per candidate: its likelihood, and that of all before it.
+  std::array<double, 64> nearBack; // backCost of small distances
+  /// Per candidate: the likelihood of the node itself, and that of all nodes up
+  /// to this one.
   std::vector<Emitted> emitted;
   std::vector<Phases> reached;
-  // Of one node, kept for the next.
+  // Buffers for one node, kept for the next one. `here` is the backward
+  // likelihood of this node, `ahead` that of the node after it.
   std::vector<double> leave, arrive;
   std::vector<Phases> ahead, here;
 };
 
-/// Corrects answers where what reads a node says more than where it was placed.
+/// Corrects the answers for nodes whose readers say more about where they
+/// belong than order and dataflow do.
 void moveToReaders(const Observations &observations, const States &states,
                    const Frames &frames, const Emissions &emissions,
                    const Anchors &anchors, llvm::ArrayRef<Index> placed,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The graph's nodes as observations. What an optimizer fused is taken apart
-// again: each op of a fused node was emitted by a step of its own, and the
+// Turns the graph's nodes into observations. A node that an optimizer fused is
+// taken apart again: each of its ops was emitted by a step of its own, and the
 // last one makes the node's value.
 
 #include "Model.h"
@@ -45,8 +45,7 @@ unfused(const GraphNode &node, bool foldedNorm, bool addedBias) {
   return ops;
 }
 
-/// Whether an op takes its operand of this number for sizes, places or counts,
-/// not for contents.
+/// Whether an op uses this operand as sizes, positions or counts, not as data.
 static bool takesSizes(llvm::StringRef op, size_t operand) {
   if (op == "ConstantOfShape" || op == "Range")
     return true;
@@ -59,8 +58,9 @@ static bool takesSizes(llvm::StringRef op, size_t operand) {
              .Default(false);
 }
 
-/// Whether an op that reads nothing but sizes makes one: what it makes has as
-/// many elements as there are dimensions, not as a tensor of these sizes.
+/// Whether an op that reads only sizes makes a size, which has as many elements
+/// as there are dimensions. Range or Expand instead make a tensor that is as
+/// large as the sizes say.
 static bool makesSizeOfSizes(llvm::StringRef op) {
   return !llvm::StringSwitch<bool>(op)
               .Cases({"Range", "ConstantOfShape", "Expand", "Tile"}, true)
@@ -68,13 +68,14 @@ static bool makesSizeOfSizes(llvm::StringRef op) {
               .Default(false);
 }
 
-/// A size is made of nothing but sizes, or goes into nothing but sizes.
+/// Marks the sizes: observations that are computed from nothing but sizes, or
+/// that go into nothing but sizes.
 void Observations::markSizes() {
   std::vector<bool> fromSizes(graph.nodes.size()),
       contents(graph.values.size());
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
-    // What it makes is a size if some of what it is made of is, and all is a
-    // size or fixed.
+    // The result is a size if at least one operand is a size, and all others
+    // are sizes or constants.
     bool any = false, all = makesSizeOfSizes(node.op);
     for (auto [operand, value] : llvm::enumerate(node.inputs)) {
       if (value < 0 || takesSizes(node.op, operand) ||
@@ -112,7 +113,7 @@ static ContentKey keyOf(const TensorContent &content) {
   return {content.values, content.elements};
 }
 
-/// The contents of a value that is fixed, or null.
+/// The contents of a constant; null for other values.
 static const TensorContent *constantOf(const Graph &graph, Index value) {
   return value < 0 || graph.values[value].constant < 0
              ? nullptr
@@ -123,8 +124,8 @@ Observations::Observations(const Graph &graph, const States &states,
                            Emissions &emissions,
                            const AlignmentParameters &parameters)
     : graph(graph) {
-  // A convolution whose weight is no parameter, in a model with batch norms,
-  // is a convolution with such a norm folded in.
+  // In a model with batch norms, a convolution whose weight is not a parameter
+  // of the program has such a norm folded in.
   bool anyNorm = llvm::any_of(states.list, [&](const State &state) {
     return state.kind >= 0 && emissions.rule(state.kind).kind == "batch_norm";
   });
@@ -144,8 +145,8 @@ Observations::Observations(const Graph &graph, const States &states,
                     !owners.contains(keyOf(*content));
            });
   };
-  // A weight and a bias that no step reads both: an optimizer made one node of
-  // two steps.
+  // If no step reads both the weight and the bias, an optimizer made one node
+  // of two steps.
   auto hasAddedBias = [&](const GraphNode &node) {
     if (node.inputs.size() < 3)
       return false;
@@ -235,8 +236,8 @@ Observations::Observations(const Graph &graph, const States &states,
 
   markSizes();
 
-  // A reshape beside a Gemm may be the optimizer's (it turns MatMul and Add
-  // into Reshape, Gemm, Reshape) or the model's own view.
+  // A reshape beside a Gemm is either the optimizer's (it turns MatMul and Add
+  // into Reshape, Gemm, Reshape) or a view of the model itself.
   Index gemm = emissions.op("Gemm"), reshape = emissions.op("Reshape"),
         wrap = emissions.op("GemmReshape");
   for (Index n = 0; n < size(); ++n) {
@@ -245,7 +246,8 @@ Observations::Observations(const Graph &graph, const States &states,
     for (Index p : prev[n])
       if (list[p].op == reshape)
         list[p].op = wrap;
-    // Of a product with a bias that was a step of its own, the sum is last.
+    // If the bias was a step of its own, the product is followed by an Add; the
+    // last observation of the node makes its value.
     Index last = n;
     while (last + 1 < size() && !list[last + 1].isOutput &&
            list[last + 1].node == list[n].node)

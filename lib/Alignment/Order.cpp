@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Order evidence: both graphs are topologically ordered, and exporters keep
-// the order of execution for the most part. A left-to-right hidden Markov
-// model, linear in the number of candidates: ways ahead and back are running
-// sums over the sorted candidates of two rows.
+// Order evidence. Program and graph are both topologically ordered, and
+// exporters mostly keep the order of execution. This is modelled by a
+// left-to-right hidden Markov model, in which a node's row holds its
+// candidates. Going ahead and going back are computed by running sums over the
+// sorted candidates of two rows, so the cost is linear in the number of
+// candidates.
 
 #include "Model.h"
 
@@ -15,8 +17,9 @@ using namespace htp;
 using namespace htp::alignment;
 
 namespace {
-/// A way from anywhere to anywhere, so that no row is ever without belief. It
-/// must not pay for a hundred nodes that would fit a little better elsewhere.
+/// The likelihood of a jump from any state to any other, so that no row ever
+/// loses all belief. It is so small that a jump does not pay even if a hundred
+/// nodes would fit a little better elsewhere.
 constexpr double kTeleport = 1e-60;
 } // namespace
 
@@ -29,7 +32,7 @@ OrderCosts::OrderCosts(const States &states, const Emissions &emissions,
     stay[t] = std::exp(parameters.stayOne);
     if (states.list[t].isGap)
       stay[t] = std::exp(parameters.staySeveral);
-    if (kind < 0) // nothing shows that it has nodes
+    if (kind < 0) // gaps, arguments and results cost nothing to skip
       continue;
     const EmissionRule &rule = emissions.rule(kind);
     skip[t] = rule.silent || !emissions.shows(kind) ? 0.0f
@@ -61,14 +64,15 @@ double OrderModel::backCost(Index distance) const {
                                             : std::exp(-back.each * distance);
 }
 
-/// Most candidates can be no main node: their likelihood needs no library.
+/// exp(), without a call of the library for the many candidates that cannot be
+/// the main node.
 static double likelihoodOf(double log) {
-  constexpr double kLeast = -750; // of which the exponential is 0
+  constexpr double kLeast = -750; // exp() of it is 0
   return log < kLeast ? 0 : std::exp(log);
 }
 
-/// The row's likelihoods, scaled so that the largest is 1; returns the log of
-/// the scale.
+/// Computes how likely each candidate emits node `n`, scaled so that the
+/// largest is 1. Returns the logarithm of the scale.
 double OrderModel::emit(Index n, llvm::ArrayRef<float> evidence) {
   llvm::ArrayRef<Candidate> own = candidates[n];
   Emitted *row = emitted.data() + candidates.begins[n];
@@ -89,7 +93,7 @@ double OrderModel::emit(Index n, llvm::ArrayRef<float> evidence) {
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// arrive[j] = the way to the first node's candidate j.
+/// arrive[j] = the likelihood of starting in candidate j of the first node.
 void OrderModel::start(Index n) {
   arrive.clear();
   for (const Candidate &candidate : candidates[n])
@@ -97,8 +101,8 @@ void OrderModel::start(Index n) {
         std::max(std::exp(-costs.skipped[candidate.state]), kTeleport));
 }
 
-/// arrive[j] = sum over the other states that are left, times the way to
-/// candidate j.
+/// arrive[j] = the sum over all other states of the last node: the likelihood
+/// of leaving the state, times that of the way to candidate j.
 void OrderModel::enter(Index last, Index n) {
   llvm::ArrayRef<Candidate> from = candidates[last], to = candidates[n];
   const Phases *old = reached.data() + candidates.begins[last];
@@ -109,9 +113,9 @@ void OrderModel::enter(Index last, Index n) {
     total += leave[i];
   }
   arrive.assign(to.size(), total * kTeleport);
-  // Ahead: a running sum, discounted for the states between.
+  // Ahead: a running sum, discounted for the states that are skipped.
   double sum = 0;
-  Index at = -1; // `sum` is what has left, as seen just after this state
+  Index at = -1; // `sum` is discounted up to just after this state
   size_t i = 0;
   for (size_t j = 0; j < to.size(); ++j) {
     for (; i < from.size() && from[i].state < to[j].state; ++i) {
@@ -138,8 +142,9 @@ void OrderModel::enter(Index last, Index n) {
   }
 }
 
-/// What is reached at node n by what arrived there, or stayed in the states of
-/// the node before. Returns the sum that it was divided by.
+/// Computes what is reached at node `n`, from what arrived there and from what
+/// stayed in a state of the node before. Scales the row so that its sum is 1;
+/// returns the sum before.
 double OrderModel::arriveAt(Index n, Index last) {
   llvm::ArrayRef<Candidate> own = candidates[n], from;
   const Phases *old = nullptr;
@@ -201,7 +206,8 @@ double OrderModel::forward(llvm::ArrayRef<Index> order,
 // Backward
 //===----------------------------------------------------------------------===//
 
-/// here[j] = the way from the last node's candidate j to the end.
+/// here[j] = the likelihood of ending after candidate j of the last node: all
+/// states after it are skipped.
 void OrderModel::finish(Index n) {
   llvm::ArrayRef<Candidate> own = candidates[n];
   double all = costs.skipped.back(), top = 1e300;
@@ -215,8 +221,8 @@ void OrderModel::finish(Index n) {
   }
 }
 
-/// leave[i] = sum over the other states that are arrived at, times the way
-/// there from candidate i.
+/// leave[i] = the sum over all other states of the later node: the likelihood
+/// of the way there from candidate i, times that of going on from there.
 void OrderModel::reachBack(Index n, Index later) {
   llvm::ArrayRef<Candidate> from = candidates[n], to = candidates[later];
   const Emitted *row = emitted.data() + candidates.begins[later];
@@ -228,7 +234,7 @@ void OrderModel::reachBack(Index n, Index later) {
   }
   leave.assign(from.size(), total * kTeleport);
   double sum = 0;
-  Index at = -1; // `sum` is what can be arrived at, as seen at this state
+  Index at = -1; // `sum` is discounted down to this state
   size_t j = to.size();
   for (size_t i = from.size(); i-- > 0;) {
     for (; j > 0 && to[j - 1].state > from[i].state; --j) {
@@ -254,8 +260,8 @@ void OrderModel::reachBack(Index n, Index later) {
   }
 }
 
-/// here[j] = the way from candidate j on, by what is left or by staying in a
-/// state of the later node.
+/// here[j] = the likelihood of all later nodes, given candidate j: by leaving
+/// the state, or by staying in it if it is a state of the later node.
 void OrderModel::leaveFrom(Index n, Index later) {
   llvm::ArrayRef<Candidate> own = candidates[n], to = candidates[later];
   const Emitted *row = emitted.data() + candidates.begins[later];
@@ -275,7 +281,8 @@ void OrderModel::leaveFrom(Index n, Index later) {
   }
 }
 
-/// Joins the ways to node n and on from it.
+/// Joins the forward and the backward likelihoods of node `n` into its
+/// posterior. Rescales the backward ones, so that they do not underflow.
 void OrderModel::believe(Index n, llvm::MutableArrayRef<float> posterior) {
   const Phases *then = reached.data() + candidates.begins[n];
   auto both = [&](size_t j) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Setting parameters by name.
+// Sets the alignment's parameters by name, for experiments and ablation.
 
 #include "HTP/Alignment/Parameters.h"
 

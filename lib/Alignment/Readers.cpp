@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The last word on what a step emits besides its main op: sizes, and nodes
-// that an optimizer kept once for several steps. Order and dataflow say little
-// about where these belong; what reads them says more.
+// Corrects the answers for nodes that are not the main node of a step: size
+// arithmetic, and nodes that an optimizer kept once for several steps. Order
+// and dataflow say little about where these belong; their readers say more.
 
 #include "Model.h"
 
@@ -13,16 +13,18 @@ using namespace htp::alignment;
 
 namespace {
 
-/// What reads a node, as far as it was placed.
+/// The readers of a node, where they were placed.
 struct Readers {
-  /// The frame that all of them lie in, and that of the first; -1: there are
-  /// none.
+  /// The innermost frame that contains all readers, and the frame of the first
+  /// one; -1 if there are none.
   Index common = -1, first = -1;
-  /// They lie in several frames, though perhaps all in calls of one module.
+  /// `several`: they lie in more than one frame. `oneModule`: all of these
+  /// frames are calls of one module.
   bool several = false, oneModule = true;
-  /// One of them lies in the node's own frame, one right in the common frame.
+  /// `inOwn`: a reader lies in the node's own frame. `inCommon`: a reader lies
+  /// directly in the common frame, not in a call below it.
   bool inOwn = false, inCommon = false;
-  /// The step of each could have emitted the node.
+  /// The step of each reader could have emitted the node.
   bool allEmit = true;
 };
 
@@ -71,15 +73,18 @@ private:
   llvm::ArrayRef<Index> placed;
   Alignment &result;
   Index shape, gather, concat;
-  /// Sizes that the program took as well, and what it made of them.
+  /// The sizes that the program takes in a step of its own, and what it
+  /// computes from them.
   std::vector<bool> taken;
 };
 
 } // namespace
 
-/// A size comes from the program's own where the first of its chain does. Where
-/// the program took that one before anybody had asked for it, it is what the
-/// program made of it in a module that is its own.
+/// Marks the sizes that the program takes itself. A chain of size arithmetic
+/// starts at the first size of a tensor; the whole chain counts if this first
+/// one is the main node of a step. If that step stands at the start of the
+/// program, before anything needed the size (State::unplaced), the chain counts
+/// only from the first node on that is the main node of a step further on.
 void ReaderRules::findTaken() {
   taken.resize(observations.size());
   std::vector<bool> ahead(observations.size());
@@ -126,25 +131,26 @@ Readers ReaderRules::readersOf(Index n) const {
   return readers;
 }
 
-/// Whether a node that was emitted beside the main op of its step is next to
-/// any other node of that step.
+/// Whether a node has a neighbour that was placed in the same step.
 bool ReaderRules::besideItsStep(Index n) const {
   auto isAt = [&](Index m) { return placed[m] == placed[n]; };
   return llvm::any_of(observations.prev[n], isAt) ||
          llvm::any_of(observations.next[n], isAt);
 }
 
-/// Whether a size was made for what reads it, wherever what it is made of comes
-/// from: it is made of constants alone, or it is a list. An exporter that meets
-/// one list of sizes in two steps writes it twice, where it was made first, and
-/// each time for the step that reads it; only the sizes in it belong there.
+/// Whether a size was made for its reader, no matter where its operands come
+/// from. That holds for one that is computed from constants alone, and for a
+/// list of sizes: if two steps use the same list, exporters write it twice,
+/// once for each step, although both copies may stand where the first one was
+/// made. Only the sizes in the list belong to that place.
 bool ReaderRules::isForReaders(Index n) const {
   const Observation &observation = observations.list[n];
   return observation.size &&
          (observation.op == concat || observations.prev[n].empty());
 }
 
-/// The node that reads the tensor whose size a node takes, or -1.
+/// The Shape through which a node takes a size of a tensor (the node itself, or
+/// the one whose result it gathers a dimension from); -1 if there is none.
 Index ReaderRules::shapeBefore(Index n) const {
   if (observations.list[n].op == gather && observations.prev[n].size() == 1)
     n = observations.prev[n].front(); // one dimension of a shape
@@ -153,16 +159,17 @@ Index ReaderRules::shapeBefore(Index n) const {
              : -1;
 }
 
-/// Whether a node is a size of an argument of the model.
+/// Whether a node takes a size of an argument of the model.
 bool ReaderRules::ofArgument(Index n) const {
   while (observations.list[n].size && observations.prev[n].size() == 1)
     n = observations.prev[n].front();
   return observations.list[n].isInput;
 }
 
-/// A size that the program never took was made for those that need it: it is
-/// taken of what comes into them. Of one that it took the order knows more,
-/// unless that put it beside its readers.
+/// Whether a size moves to the common frame of its readers. A size that the
+/// program never took was made for the modules that need it, from what comes
+/// into them. For a size that the program took itself, the order knows more,
+/// unless it put the size in a call next to those that read it.
 bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
   Index own = frameOf(n);
   bool below = frames.inside(readers.common, own),
@@ -171,15 +178,18 @@ bool ReaderRules::sizeMoves(Index n, const Readers &readers) const {
     return readers.several && !readers.inOwn && above;
   if (!readers.inOwn && shapeBefore(n) >= 0)
     return true;
-  // One of several that need a size of an argument did not take it for all.
+  // If several calls need a size of an argument, it was not taken in one of
+  // them for all.
   if (readers.several && above && observations.list[n].op != concat &&
       ofArgument(n))
     return true;
   return (below || above) && (!readers.inOwn || readers.inCommon);
 }
 
-/// The frame in which the tensor is known whose size a node takes: it holds
-/// what makes the tensor and all that reads its contents. -1: takes no size.
+/// The frame in which a tensor is visible whose size the node takes: the
+/// innermost one that contains what makes the tensor and everything that reads
+/// its contents. -1 if the node takes no size of a tensor, or if the frame is
+/// not known.
 Index ReaderRules::sightOf(Index n) const {
   n = shapeBefore(n);
   if (n < 0)
@@ -198,7 +208,8 @@ Index ReaderRules::sightOf(Index n) const {
   return sight;
 }
 
-/// Where the readers say that the node belongs; -1 where they do not.
+/// The frame in which the node belongs according to its readers; -1 if they do
+/// not tell.
 Index ReaderRules::target(Index n) const {
   const Observation &observation = observations.list[n];
   Readers readers = readersOf(n);
@@ -207,7 +218,7 @@ Index ReaderRules::target(Index n) const {
   if (isForReaders(n) && !readers.inOwn && !readers.several)
     return readers.common;
   if (readers.allEmit && !readers.inOwn && !besideItsStep(n))
-    // Each reader's step emits such a node: one was kept for all.
+    // Each reader's step emits such a node, and one was kept for all of them.
     return readers.oneModule ? readers.first : readers.common;
   bool below = readers.several && frames.inside(readers.common, frameOf(n));
   if ((observation.size && sizeMoves(n, readers)) ||
@@ -242,7 +253,7 @@ void alignment::moveToReaders(const Observations &observations,
   if (!frames.known())
     return;
   ReaderRules rules(observations, states, frames, emissions, placed, result);
-  // Readers first: a chain moves together.
+  // Readers come before what they read, so that a chain moves together.
   for (Index n = observations.size(); n-- > 0;) {
     const Observation &observation = observations.list[n];
     if (!observation.isInput && !observation.isOutput && observation.names &&

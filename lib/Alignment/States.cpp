@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The program's steps as states of the model: who feeds whom, who reads which
-// parameter, and what each kind can emit.
+// Turns the program's steps into states of the model: which state feeds which,
+// which states read a parameter, and what each kind can emit.
 
 #include "Model.h"
 
@@ -40,7 +40,9 @@ void Emissions::close() {
       row[op] = rule.emits(opNames[op]);
       shown[kind] = shown[kind] || row[op] == Emits::Main;
     }
-    // A cast is none of what replaces the main op: it stands beside it.
+    // The other ops count only in place of the main op, and the graph has the
+    // main op. A Cast still counts: it does not replace the main op but
+    // accompanies it.
     if (rule.instead && shown[kind])
       for (Index op = 0; op < numOps; ++op)
         if (row[op] == Emits::Part && opNames[op] != "Cast")
@@ -61,14 +63,15 @@ void Emissions::close() {
 Frames::Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules) {
   if (modules.empty())
     return;
-  // What a trace counts is not to be trusted: a call that made no step cannot
-  // be told from others, so there are never more of a module than steps.
+  // Do not trust the number of calls in a trace: a wrong one would make the
+  // tree huge. A call that made no step cannot be told from others, so a module
+  // needs no more frames than there are steps.
   Index most = program.steps.size() + 1;
   counts.assign(modules.size(), 0);
   std::vector<Index> depths(modules.size(), 0), order;
   for (auto [index, place] : llvm::enumerate(modules)) {
     counts[index] = std::clamp(place.calls, place.parent < 0 ? 1 : 0, most);
-    // A tree that goes in circles ends where it has been everywhere.
+    // The parents may form a cycle, which the depth limit ends.
     for (Index above = place.parent;
          above >= 0 && depths[index] < Index(modules.size());
          above = modules[above].parent)
@@ -89,9 +92,10 @@ Frames::Frames(const Program &program, llvm::ArrayRef<ModulePlace> modules) {
     while (above >= 0 && counts[above] == 0)
       above = modules[above].parent;
     for (Index call = 0; call < counts[module]; ++call) {
-      // Each call of the module above calls this one equally often. All else
-      // lies in the first call of the root, so that any two frames have one in
-      // common: a trace may count several calls of the root.
+      // Assume that each call of the parent calls this module equally often. A
+      // frame without a parent goes into the first frame of all, so that any
+      // two frames have one in common: a trace may count several calls of the
+      // root.
       Index parent =
           above >= 0 ? of(above, int64_t(call) * counts[above] / counts[module])
                      : (list.empty() ? -1 : 0);
@@ -142,7 +146,7 @@ Index States::findShape(llvm::ArrayRef<int64_t> shape) const {
   return found == shapes.end() ? -1 : found->second;
 }
 
-/// Inverts a list of (key, item) pairs that comes in the order of its items.
+/// Groups the items of (key, item) pairs by key. The pairs are sorted by item.
 static Rows<Index> bucket(llvm::ArrayRef<std::pair<Index, Index>> pairs,
                           size_t keys) {
   Rows<Index> rows;
@@ -158,7 +162,8 @@ static Rows<Index> bucket(llvm::ArrayRef<std::pair<Index, Index>> pairs,
   return rows;
 }
 
-/// Adds the gap before a state of the frame `next`, where there is one.
+/// Adds a gap before a state in frame `next`, if the state before it is in
+/// another frame.
 void States::addGap(const Frames &frames, Index next) {
   if (!frames.known() || list.empty())
     return;
@@ -182,7 +187,7 @@ States::States(const Program &program, const Frames &frames,
     list.back().isInput = true;
     list.back().frame = frames.known() ? 0 : -1;
   }
-  llvm::StringMap<Index> kinds; // canonical names are not cheap
+  llvm::StringMap<Index> kinds; // finding a canonical name is slow
   for (auto [index, step] : llvm::enumerate(program.steps)) {
     State state;
     auto [found, isNew] = kinds.try_emplace(step.kind, 0);
@@ -227,9 +232,10 @@ States::States(const Program &program, const Frames &frames,
   ofModule = bucket(moduleOf, numModules);
 }
 
-/// Links each state with those that feed it. Exporters merge steps that
-/// compute the same, so a reader of the second such step may find itself
-/// behind the first: it gets an edge from there too.
+/// Links each state to the states that feed it. Exporters merge steps that
+/// compute the same value: a step that reads the second of them in the program
+/// may read the node of the first in the graph. It gets an edge from the first
+/// step as well.
 void States::link() {
   struct Made {
     Index state = -1, first = -1, position = 0;

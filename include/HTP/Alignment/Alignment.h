@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Finds the step of a program (a trace, or the same graph before an optimizer
-// ran) that each node of a graph came from. Every node was emitted by one step:
-// its kind, the parameters it reads, its neighbours and its position are
+// ran) that each node of a graph came from. Every node was emitted by one step.
+// The node's kind, the parameters it reads, its neighbours and its position are
 // evidence for some steps and against others. Beliefs are sparse (a few steps
 // per node), so the cost is linear in the graph.
 
@@ -45,8 +45,8 @@ struct Program {
     llvm::SmallVector<int32_t, 2> parameters;
     /// A hash of its constant arguments.
     uint64_t constants = 0;
-    /// The step's position does not tell who needs it: torch.export takes all
-    /// sizes of inputs at the start of the program.
+    /// The step's position does not say which module needs it: torch.export
+    /// takes all sizes of inputs at the start of the program.
     bool unplaced = false;
   };
   std::vector<Value> values;
@@ -62,7 +62,7 @@ struct Program {
 struct RedFlags {
   /// A producer or consumer was placed where the program has no such edge.
   bool edge = false;
-  /// Dataflow alone, without order, puts the node elsewhere.
+  /// Dataflow alone, without order, puts the node in another module.
   bool order = false;
   /// The step's kind is not known to emit such a node.
   bool kind = false;
@@ -85,7 +85,9 @@ struct AlignedNode {
   Belief second;
   /// The batch norm that became part of this node, if one did.
   Belief absorbed;
-  /// It reads a parameter that the step reads, or bears its value's name.
+  /// It was tied to the step, or to a few steps, from the start: it reads a
+  /// parameter that the step reads, has the step's name or that of its value,
+  /// or its module was known.
   bool anchored = false;
   RedFlags flags;
 };
@@ -94,7 +96,8 @@ struct AlignedNode {
 /// except the beliefs are log-likelihoods, which are comparable between
 /// candidates of one node.
 struct CandidateStep {
-  /// The step, or -1 for a gap between two steps, or an argument.
+  /// The step; -1 for a gap between two steps, and for an argument or result of
+  /// the model.
   int32_t step = -1;
   int32_t module = 0, call = 0;
   /// How well a step of this kind, with its shapes, explains such a node.
@@ -119,8 +122,8 @@ struct Alignment {
   std::vector<AlignedNode> nodes;
   /// Explanations of the requested nodes.
   std::vector<Explanation> explanations;
-  /// The number of parameters of the program, and how many of them were found
-  /// in the graph; low for a trace of another model.
+  /// The number of parameters of the program that can be recognised, and how
+  /// many of them were found in the graph; few for a trace of another model.
   unsigned parameters = 0, parametersFound = 0;
   /// Mean log-likelihood of a node: how well the program explains the graph.
   double fit = 0;

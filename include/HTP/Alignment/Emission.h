@@ -26,7 +26,8 @@ enum class Emits : uint8_t {
   Part,
   /// It belongs to the size arithmetic around the kind.
   Sizes,
-  /// The same, but the kind also computes positions: any integer arithmetic.
+  /// The same for a kind that also computes positions: any integer arithmetic
+  /// counts.
   Indices,
   /// It is a reshape that an optimizer added around a matrix product.
   Wrap,
@@ -56,10 +57,10 @@ struct EmissionRule {
   Emits emits(llvm::StringRef op) const;
 };
 
-/// The operator on floats that an operator on quantized tensors stands for, by
-/// how these are spelled: MatMul for MatMulInteger, MatMulNBits and
-/// DynamicQuantizeMatMul, Conv for QLinearConv, Gather for
-/// GatherBlockQuantized. Other operators stand for themselves.
+/// The float operator that a quantized operator stands for, derived from its
+/// name: MatMul for MatMulInteger, MatMulNBits and DynamicQuantizeMatMul, Conv
+/// for QLinearConv, Gather for GatherBlockQuantized. Other operators stand for
+/// themselves.
 llvm::StringRef plainOperator(llvm::StringRef op);
 
 /// The rules of every kind, aliases resolved.

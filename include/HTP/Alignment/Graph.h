@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A graph of operators as the tagging algorithms see it: without dialects and
-// types, with only what helps to tell where an operator came from. Strings are
+// types, reduced to what helps to tell where an operator came from. Strings are
 // owned by the builder of the graph.
 
 #ifndef HTP_ALIGNMENT_GRAPH_H
@@ -26,10 +26,11 @@ struct TensorContent {
   int64_t elements = 0;
   llvm::SmallVector<int64_t, 4> shape;
   ElementKind kind = ElementKind::Unknown;
-  /// Of an element; 0: unknown.
+  /// The size of an element in bits; 0: unknown.
   unsigned bits = 0;
-  /// Parameters of the program that it was recognised as by sketches: several
-  /// if they are equal, or packed in it.
+  /// The parameters of the program that this constant was recognised as by
+  /// their sketches. There are several if the parameters are equal, or if they
+  /// are packed into this one constant.
   llvm::SmallVector<int32_t, 1> parameters = {};
   bool packed = false;
 };
@@ -47,8 +48,8 @@ struct GraphValue {
   llvm::SmallVector<int64_t, 4> shape;
 };
 
-/// What is known about a node beforehand. The module is an index with meaning
-/// only to the caller; -1 means unknown.
+/// What is known about a node beforehand. The module is an index that only the
+/// caller can interpret; -1 means unknown.
 struct Prior {
   int32_t module = -1;
   int32_t call = -1;
