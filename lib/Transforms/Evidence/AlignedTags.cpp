@@ -16,7 +16,8 @@
 using namespace mlir;
 using namespace htp;
 
-/// How much of a node is another module's, which it took in: the other half.
+/// The confidence of the context for a module that was folded into the node:
+/// half of the node is that module's.
 static constexpr double kAbsorbed = 0.5;
 
 AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
@@ -39,16 +40,17 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
   }
 }
 
-/// Only constants that are as large as some parameter whose contents are known
-/// are worth reading; a trace without weights spares the model's.
+/// Collects the sizes of the parameters whose contents are known. Constants of
+/// other sizes cannot equal a parameter and are not read; for a trace without
+/// weights, none are.
 void AlignedTags::findSizes() {
   for (const Program::Parameter &parameter : program.parameters)
     if (parameter.content.values)
       sizes.insert(parameter.content.elements);
 }
 
-/// Recognises weights that equal no parameter by sketches: they may be rounded,
-/// quantized or packed.
+/// Recognises weights by sketches if they equal no parameter: they may be
+/// rounded, quantized or packed.
 void AlignedTags::recognise(ModelGraph &model) {
   if (!sketches)
     return;
@@ -72,8 +74,8 @@ void AlignedTags::recognise(ModelGraph &model) {
   }
 }
 
-/// A node that does the work of several modules at once, on their parameters
-/// packed in one, belongs to what they have in common.
+/// A node that reads the parameters of several modules, packed into one weight,
+/// does the work of all of them. It belongs to their common ancestor.
 void AlignedTags::placePacked(const ModelGraph &model,
                               Alignment &result) const {
   if (llvm::none_of(model.graph.constants,
@@ -91,7 +93,8 @@ void AlignedTags::placePacked(const ModelGraph &model,
       SmallVector<ModuleId> modules;
       for (int32_t parameter : model.graph.constants[constant].parameters)
         modules.append(readers[parameter].begin(), readers[parameter].end());
-      // Not where the node was placed by something else that it reads.
+      // If the node was placed elsewhere, because of something else that it
+      // reads, it stays there.
       if (!llvm::is_contained(modules, ModuleId(placed.best.module)))
         continue;
       placed.best.module = programTree.lowestCommonAncestor(modules);
@@ -100,15 +103,16 @@ void AlignedTags::placePacked(const ModelGraph &model,
     }
 }
 
-/// Whether a tag must be confirmed: it rests on a parameter, which may have
-/// been stored for another one too, or on next to nothing.
+/// Whether the alignment may replace a tag. It may if the tag rests on next to
+/// nothing, or on a parameter, which may stand for another parameter that was
+/// equal.
 static bool givesWay(TagAttr tag) {
   return tag.getEvidence() == Evidence::Parameter ||
          tag.getConfidenceValue() <= kGivesWay;
 }
 
-/// Tags that are there already are fixed points of the alignment. Those that
-/// rest on a parameter's name give way to its contents.
+/// Existing tags are fixed points of the alignment. Those that rest on a
+/// parameter's name are weak: the contents of parameters overrule them.
 void AlignedTags::setPriors(ModelGraph &model) {
   for (auto [op, node] : llvm::zip(model.operations, model.graph.nodes)) {
     TagAttr tag = getTag(op);
@@ -129,7 +133,9 @@ void AlignedTags::setParameters(size_t known, size_t found) {
   fit.parametersFound = found;
 }
 
-/// Nodes in the root do not count, as every model has a root.
+/// Counts how much of the program was found in the model. Nodes that are only
+/// known to be in the root do not count as named, because every model has a
+/// root.
 void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
   if (!fit.parameters || result.parametersFound > fit.parametersFound) {
     fit.parameters = std::max<size_t>(fit.parameters, result.parameters);
@@ -137,7 +143,8 @@ void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
   }
   fit.countSizes(program, model.graph);
   fit.compareContents(program, model.graph);
-  // Of a reference only tensors that the model has the size of were read.
+  // Of a reference, only tensors were read whose size occurs in the model.
+  // Count all of its tensors instead.
   if (program.sameNames)
     fit.parameters = std::max(fit.parameters, fit.tensors);
   for (auto [node, placed] : llvm::zip(model.graph.nodes, result.nodes)) {
@@ -149,7 +156,7 @@ void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
   fit.logLikelihood += result.fit * model.graph.nodes.size();
 }
 
-/// Which call of its module a node with a tag belongs to.
+/// Adds the number of the call to a tag that names the same module without one.
 void AlignedTags::addCall(Operation *op, TagAttr tag, const AlignedNode &node) {
   if (node.step < 0 || node.best.call == tag.getCall() || tag.getCall() != 0 ||
       paths[node.best.module] != tag.getPathAttr())
@@ -159,7 +166,7 @@ void AlignedTags::addCall(Operation *op, TagAttr tag, const AlignedNode &node) {
                           tag.getContexts()));
 }
 
-/// Whether the alignment comes to what a parameter has told already.
+/// Whether the alignment agrees with the tag that the node already has.
 bool AlignedTags::confirms(const AlignedNode &node, TagAttr tag) const {
   return paths[node.best.module] == tag.getPathAttr() &&
          (tag.getCall() == 0 || tag.getCall() == node.best.call);
@@ -214,8 +221,8 @@ void AlignedTags::write(Operation *op, const AlignedNode &node) {
 
 void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
   for (auto [op, own] : llvm::zip(model.operations, result.nodes)) {
-    // A body runs where the node that holds it runs, unless a parameter says
-    // otherwise.
+    // A node in a body belongs where the node that holds the body belongs,
+    // unless a parameter says otherwise.
     AlignedNode node = own;
     auto holder = model.nodeOf.find(op->getParentOp());
     if (holder != model.nodeOf.end() && !own.anchored)

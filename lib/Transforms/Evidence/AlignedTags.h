@@ -19,8 +19,8 @@ namespace htp {
 
 class AlignedTags {
 public:
-  /// The modules of the program's steps are those of `programTree`, those of
-  /// the tags of `hierarchy`. All must outlive this.
+  /// The steps of the program refer to modules of `programTree`; the tags refer
+  /// to modules of `hierarchy`. All arguments must outlive this.
   AlignedTags(mlir::ModuleOp module, const Program &program,
               const ModuleTree &programTree, HierarchyAnalysis &hierarchy);
 
@@ -28,20 +28,21 @@ public:
   void setSourceName(llvm::StringRef name) { source = name.str(); }
   void setEvidence(Evidence kind) { evidence = kind; }
 
-  /// Recognises weights that equal no parameter. Asked for only where there are
-  /// such weights; parameters are numbered as those of the program.
+  /// `make` returns the sketches that recognise weights which equal no
+  /// parameter exactly. It is called only if there are such weights. Its
+  /// parameters must have the numbers that they have in the program.
   void setSketches(std::function<SketchMatches *()> make) {
     sketches = std::move(make);
   }
 
   /// Proceed even if the program belongs to another model.
   void setForce(bool on) { force = on; }
-  /// What is known of the parameters besides their contents: how many of the
-  /// program's are in the model.
+  /// How many parameters the program has and how many of them are in the model,
+  /// as far as that was found out by other means than the alignment.
   void setParameters(size_t known, size_t found);
 
-  /// The node, by its name or that of one of its values, whose place is
-  /// explained in a remark.
+  /// The node whose place is explained in a remark, by its name or that of one
+  /// of its values.
   void setExplained(llvm::StringRef name) { explained = name.str(); }
 
   /// Overrides parameters of the alignment.
@@ -75,13 +76,13 @@ private:
   bool force = false, fits = true, ownOrder = true;
   std::string explained;
   AlignmentOptions options;
-  bool sameTree = true; ///< each module has one number in both
+  bool sameTree = true; ///< modules have the same numbers in both trees
   std::string source = "the trace";
   Evidence evidence = Evidence::Alignment;
   llvm::DenseSet<int64_t> sizes;
   std::function<SketchMatches *()> sketches;
-  /// Of the program's modules: where they are in their own tree, and what they
-  /// are called in the model's.
+  /// For each module of the program: its place in the program's tree, and its
+  /// path in the model's tree.
   std::vector<ModulePlace> places;
   std::vector<mlir::StringAttr> paths;
   TagWriter tags;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Numbers of an alignment as sentences. Differences of log-likelihoods are
-// shown as factors: people read "20 times less likely", not "3 nats".
+// Turns the numbers of an alignment into sentences. Differences of
+// log-likelihoods are shown as factors: people read "20 times less likely", not
+// "3 nats".
 
 #include "DescribePlace.h"
 
@@ -15,7 +16,8 @@ using namespace htp;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-/// Candidates that are worth a line, and a factor that is worth a word.
+/// How many candidates are shown, and the smallest difference that is
+/// mentioned.
 static constexpr size_t kMostShown = 4;
 static constexpr float kWorthSaying = 0.7f; // in nats: a factor of 2
 

@@ -13,9 +13,9 @@
 
 namespace htp {
 
-/// A few lines: the steps of the program that the node may have come from, the
-/// best first, with what speaks for the first and why the others lost. `source`
-/// is what the program is called: "the trace 'x'".
+/// A few lines of text: the steps of the program that the node may have come
+/// from, the best first, with the reasons for the first and what the others
+/// lack. `source` is the name of the program: "the trace 'x'".
 std::string describe(const Explanation &explanation, const AlignedNode &node,
                      const Graph &graph, const Program &program,
                      const ModuleTree &tree, llvm::StringRef source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Claims on a node from its metadata, names and parameters, and how they are
-// weighed against each other.
+// Finds the claims on a node in its metadata, names and parameters, and weighs
+// them against each other.
 
 #include "DirectEvidence.h"
 
@@ -21,8 +21,9 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
     traced.emplace(module, *trace, parameters);
   indexRepeatedReaders(module);
   countNotes(module);
-  // The first name with a scope makes the index of scopes, which many models
-  // do without: here and now it is made beside other work.
+  // Resolving the first name with a scope builds the index of scopes, which
+  // models without such names do not need. Doing it here overlaps it with other
+  // work.
   module->walk([&](Operation *op) {
     return fromNodeName(op) ? WalkResult::interrupt() : WalkResult::advance();
   });
@@ -32,12 +33,13 @@ DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
 // Sources
 //===----------------------------------------------------------------------===//
 
-// The reasons do not repeat names, which the op itself has: nodes of a module
-// then share one tag, as do the nodes of equal layers in one function.
+// Reasons do not repeat names, which the op has anyway. All nodes of a module
+// can then share one tag, and so can the nodes of equal layers in one function.
 
-/// Whether the value `name` of `op` may be the one of `traced`. Decompositions
-/// number values anew: what was `reshape` may now be `view_3`, and the traced
-/// `view_3` another call's. Shapes tell them apart.
+/// Whether the value `name` of `op` may be the traced value of that name.
+/// Decompositions renumber values: the exported `view_3` may be what was traced
+/// as `reshape`, while the traced `view_3` is the value of another call. Shapes
+/// tell them apart.
 static bool shapesFit(Operation *op, StringRef name, const TraceOp &traced) {
   auto output = llvm::find_if(traced.outputs, [&](const TraceValue &value) {
     return value.name == name;
@@ -102,14 +104,14 @@ std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
   return std::nullopt;
 }
 
-/// Whether an optimizer may have made `op` out of several. An operator on
-/// quantized tensors does what the one on floats does.
+/// Whether an optimizer may have made `op` out of several nodes. An operator on
+/// quantized tensors is not fused: it does what its float operator does.
 static bool mayBeFused(Operation *op) {
   StringRef type = getOpType(op);
   return isForeign(op) && plainOperator(type) == type;
 }
 
-/// A plain convolution, not an optimizer's op that does more.
+/// Whether `op` is a plain convolution, not an optimizer's op that does more.
 static bool isConvolution(Operation *op) {
   StringRef type = getOpType(op);
   return !isForeign(op) && (type == "Conv" || type == "ConvTranspose");
@@ -117,7 +119,8 @@ static bool isConvolution(Operation *op) {
 
 std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
   const TraceOp *named = traced ? traced->find(op) : nullptr;
-  // The value of a norm that a convolution took in.
+  // A convolution that absorbed a norm makes the norm's value. The name of that
+  // value does not place the convolution.
   if (named && isConvolution(op)) {
     const EmissionTable &table = EmissionTable::get();
     if (table.rule(table.canonical(named->kind)).emits(getOpType(op)) !=
@@ -132,7 +135,8 @@ std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
                "its value is named like a traced one"};
 }
 
-/// How a node that reads a parameter, or copies one, is known to.
+/// The reason for the tag of a node that reads or copies a parameter: how the
+/// parameter was recognised.
 static StringRef reasonFor(ParameterMatch match, bool copies) {
   switch (match) {
   case ParameterMatch::Name:
@@ -165,7 +169,7 @@ static Ground groundFor(ParameterMatch match) {
   llvm_unreachable("all matches are grounds");
 }
 
-/// `where` is the module that the parameter places the node in.
+/// `where` is the module in which the parameter places the node.
 static Claim fromParameter(const ParameterValue &parameter, ModuleCall where,
                            bool copies) {
   return Claim{where, groundFor(parameter.match),
@@ -190,8 +194,9 @@ void DirectEvidence::indexRepeatedReaders(mlir::ModuleOp module) {
   });
 }
 
-/// The call in which `op` reads the parameter: as many nodes of its type read
-/// it as the module has calls, and they are in the order of the calls.
+/// The call in which `op` reads the parameter, or 0 if it is not known. It is
+/// known if as many nodes of this type read the parameter as the module has
+/// calls: they are in the order of the calls.
 int64_t DirectEvidence::callOf(Operation *op, const ParameterValue &parameter,
                                ModuleId module) const {
   int64_t calls = tree[module].calls;
@@ -204,8 +209,9 @@ int64_t DirectEvidence::callOf(Operation *op, const ParameterValue &parameter,
   return llvm::find(it->second, op) - it->second.begin();
 }
 
-/// All parameters that the node reads must be of one module. A fused node
-/// belongs to the last op in it, which need not be the one with parameters.
+/// The claim from the parameters that the node reads, which must all be of one
+/// module. A fused node makes no such claim: it belongs to its last op, which
+/// need not be the one with parameters.
 std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
   if (mayBeFused(op))
     return std::nullopt;
@@ -238,15 +244,16 @@ std::optional<Claim> DirectEvidence::fromParameters(Operation *op) const {
 // Answers
 //===----------------------------------------------------------------------===//
 
-/// Whether notes and parameters of a node can both be right.
+/// Whether the notes and the parameters of a node can both be right.
 bool DirectEvidence::agree(Operation *op, const Claim &notes,
                            const Claim &parameter) const {
   if (tree[notes.where.module].canonical ==
       tree[parameter.where.module].canonical)
     return true;
-  // Without a trace tied parameters are known by one name only: a module that
-  // holds no others, or one beside the owner, which has nodes elsewhere, reads
-  // one of its own, whatever that is called here.
+  // Without a trace, tied parameters are known by one name only, so the noted
+  // module may own the parameter under another name. That is assumed for a leaf
+  // without parameters, and for a leaf if the owner has nodes of its own
+  // elsewhere.
   if (!trace && tree.children(notes.where.module).empty() &&
       (tree[notes.where.module].parameters.empty() ||
        noted.test(parameter.where.module)))
@@ -281,8 +288,9 @@ bool DirectEvidence::notesAreReliable() const {
   return notesWrong * kOften <= notesRight + notesWrong;
 }
 
-/// A convolution that took in the norm after it still is one, though the
-/// exporter notes the norm, and has its weight's name, though not its contents.
+/// The claim for a convolution that absorbed the norm after it. The exporter's
+/// notes name the norm, but the node is still the convolution. Its weight has
+/// other contents now but has kept its name.
 std::optional<Claim>
 DirectEvidence::fromAbsorbingWeight(Operation *op, const Claim &notes) const {
   if (!isConvolution(op) || op->getNumOperands() < 2)
@@ -297,9 +305,9 @@ DirectEvidence::fromAbsorbingWeight(Operation *op, const Claim &notes) const {
                "exporter notes"};
 }
 
-/// Weighs notes against the parameters of the same node: the exporter's notes
-/// are lost where it runs a part of the model in another way (control flow,
-/// autocast), the parameters are not. Returns whether the notes lose.
+/// Weighs the notes of a node against its parameters. The exporter's notes can
+/// be wrong if it runs a part of the model in another way (control flow,
+/// autocast); parameters stay right. Returns whether the notes lose.
 bool DirectEvidence::contradict(Operation *op, std::optional<Claim> &notes,
                                 std::optional<Claim> &parameter) const {
   if (!notes || (parameter && agree(op, *notes, *parameter)))
@@ -309,7 +317,7 @@ bool DirectEvidence::contradict(Operation *op, std::optional<Claim> &notes,
       notes->ground = Ground::UnreliableNotes;
     return false;
   }
-  // The module around the owner may read the parameter itself.
+  // The parent of the owner may read the parameter itself.
   bool mayRead = !trace && notesAreReliable() &&
                  tree[parameter->where.module].parent == notes->where.module;
   if (mayRead) {
@@ -338,11 +346,12 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
     add(parameter);
   if (notesLead)
     add(notes);
-  // An optimizer names a node that it makes after one of those that it
-  // replaces; the value keeps the name of the last of them.
+  // An optimizer names a new node after one of the nodes that it replaces. The
+  // value keeps the name of the last of them.
   std::optional<Claim> node = fromNodeName(op), value = fromValueNames(op);
   if (node && value && !(node->where == value->where)) {
-    // Not so a convolution that took in the norm after it: it still is one.
+    // A convolution that absorbed the norm after it is the exception: it is
+    // still the convolution that its own name says.
     if (isConvolution(op)) {
       node->ground = Ground::AbsorbingName;
     } else {
@@ -350,7 +359,8 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
       std::swap(node, value);
     }
   }
-  // Its value, a result of the model, need not be the first one's.
+  // Without a scope in the value's name (a result of the model has none) the
+  // node's name may be that of any node that was fused, often the first.
   if (node && !value && mayBeFused(op))
     node->ground = Ground::NameOfFirst;
   add(node);
@@ -363,8 +373,8 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   return all;
 }
 
-/// Other claims become contexts: they can be right at most if the first one is
-/// wrong.
+/// Makes a tag of the strongest claim. The others become contexts, with the
+/// confidence that is left: they can be right only if the first one is wrong.
 TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
                             TagWriter &tags) const {
   SmallVector<Claim, 3> all = claims(op);
@@ -373,7 +383,8 @@ TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
   MLIRContext *context = op->getContext();
   const Claim &first = all.front();
   double confidence = worth(first.ground);
-  // Whatever the measured confidence: in this file such notes are often wrong.
+  // In this file such notes are often wrong, whatever confidence was measured
+  // in general.
   if (first.ground == Ground::UnreliableNotes)
     confidence = std::min(confidence, kGivesWay);
   SmallVector<ContextAttr> contexts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A node's own evidence of the module that made it: the exporter's metadata,
-// scopes in names, parameters that it reads.
+// Evidence on the node itself for the module that it came from: the exporter's
+// metadata, scopes in names, parameters that it reads.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
@@ -16,18 +16,18 @@
 
 namespace htp {
 
-/// One source's answer.
+/// What one source of evidence says about a node.
 struct Claim {
   ModuleCall where;
   Ground ground;
-  llvm::StringRef reason; ///< a constant
+  llvm::StringRef reason; ///< a string literal
 };
 
 /// Collects metadata, names and parameters (1 to 3 in Passes.td) as evidence
 /// for every node of a model.
 class DirectEvidence {
 public:
-  /// `trace` may be null, and so may `sketches`, which are those of the tree.
+  /// `trace` and `sketches` (of the parameters of `tree`) may be null.
   DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
                  const Trace *trace, SketchMatches *sketches = nullptr);
 
@@ -49,12 +49,12 @@ private:
   ScopeResolver scopes;
   ParameterValues parameters;
   std::optional<TracedNames> traced;
-  /// For modules that run several times: the nodes of one type that read a
-  /// parameter, in order.
+  /// For modules that run several times: the nodes of one type that read the
+  /// same parameter, in order.
   llvm::StringMap<llvm::SmallVector<mlir::Operation *, 2>> repeatedReaders;
   llvm::BitVector noted; ///< modules that the notes of any node name
-  /// Nodes whose notes and parameters name the same module, and those whose do
-  /// not: where notes are wrong often, all notes of the file count less.
+  /// The number of nodes whose notes and parameters agree, and of those whose
+  /// do not. If notes are often wrong, all notes of the file count less.
   size_t notesRight = 0, notesWrong = 0;
 
   std::optional<Claim> fromNotes(mlir::Operation *op) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Measured confidences of grounds, and the ground of an alignment's answer.
+// Computes the confidence of each ground from the measured counts, and finds
+// the ground of an alignment's answer.
 
 #include "Ground.h"
 
@@ -30,10 +31,10 @@ static constexpr GroundInfo kGrounds[] = {
 #include "Grounds.inc"
 };
 
-/// How much of the belief a place has that is sure, or likely.
+/// The belief from which on a place counts as sure, or as likely.
 static constexpr float kSure = 0.999f, kLikely = 0.9f;
 
-/// A ground that is new has no count until `make fit` has run.
+/// A new ground has no count until `make fit` has run.
 static constexpr auto kCounts = [] {
   std::array<Count, std::size(kGrounds)> counts = {};
 #define HTP_WORTH(name, right, answers)                                        \
@@ -46,8 +47,8 @@ Evidence htp::evidenceOf(Ground ground) {
   return kGrounds[size_t(ground)].evidence;
 }
 
-/// Laplace's rule, in thousandths: nothing is beyond doubt, and tags of one
-/// ground can be told by a glance.
+/// Laplace's rule, rounded to thousandths and less than 1: nothing is beyond
+/// doubt, and tags on the same ground are recognisable by their confidence.
 double htp::worth(Ground ground) {
   auto [right, answers] = kCounts[size_t(ground)];
   double share = (right + 1.0) / (answers + 2.0);
@@ -58,8 +59,9 @@ double htp::doubt(double confidence) {
   return std::round((1 - confidence) * 1000) / 1000;
 }
 
-/// Of a node's place in a reference. That knows the model's own nodes: what is
-/// left to guess is what an optimizer made anew.
+/// The ground of a node's place in a reference. The reference contains the
+/// model's own nodes, so that only the nodes which an optimizer created are
+/// guessed.
 static Ground groundInReference(const AlignedNode &node) {
   bool isOdd = node.flags.edge || node.flags.order;
   if (node.anchored)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Grounds on which a node is assigned to a module, and how often answers on
-// each ground are right.
+// The grounds on which a node is assigned to a module, and how often the
+// answers on each ground are right.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_GROUND_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_GROUND_H
@@ -19,9 +19,9 @@ enum class Ground : uint8_t {
 /// The kind of evidence in tags on this ground.
 Evidence evidenceOf(Ground ground);
 
-/// The share of answers on this ground that were right where that was counted
-/// (Worth.inc), between 0 and 1. Where few were, that says less: the share of
-/// none is a half.
+/// The share of right answers on this ground, between 0 and 1, as counted in
+/// Worth.inc. Few answers keep it close to one half, which is what a ground
+/// without any answers is worth.
 double worth(Ground ground);
 
 /// A tag with at most this confidence is overruled by an alignment that
@@ -32,14 +32,14 @@ inline constexpr double kGivesWay = 0.5;
 double doubt(double confidence);
 
 /// The ground of a node's place in an alignment with a trace, or with a
-/// reference; `ownOrder` says whether the order of the file was that of
-/// execution.
+/// reference. `ownOrder` is Alignment::ownOrder.
 Ground groundOf(const AlignedNode &node, bool isReference, bool ownOrder);
 
-/// Says in a remark of the category `htp-ground`, if anybody asked for those,
-/// on what ground `op` got its tag: `make fit` counts them.
+/// Emits a remark of the category `htp-ground`, if such remarks are enabled,
+/// with the ground on which `op` got its tag. `make fit` counts them.
 void recordGround(mlir::Operation *op, Ground ground);
-/// The same for one that has no count: a pattern of a plugin, a user's word.
+/// The same for a ground without a count: a plugin's pattern, or a decision of
+/// the user.
 void recordGround(mlir::Operation *op, llvm::StringRef key);
 
 } // namespace htp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reconstructs the tree from each source that the model itself may contain.
+// Reconstructs the module tree from each source that the model itself may
+// contain.
 
 #include "HierarchySource.h"
 #include "PlainModel.h"
@@ -17,8 +18,8 @@ using namespace mlir;
 
 namespace htp {
 
-/// Names of initializers that can be paths of parameters: the exporters' own
-/// names ("onnx::MatMul_312", "val_7") are not.
+/// The names of initializers that can be paths of parameters. Names that
+/// exporters invent ("onnx::MatMul_312", "val_7") cannot.
 static SmallVector<StringRef> parameterNames(mlir::ModuleOp module) {
   llvm::SetVector<StringRef> names;
   auto add = [&](StringRef name) {
@@ -54,7 +55,8 @@ static std::optional<ModuleTree> treeFromMetadata(mlir::ModuleOp module) {
 static std::optional<ModuleTree> treeFromNames(mlir::ModuleOp module) {
   llvm::SetVector<StringRef> scopes;
   forEachNode(module, [&](Operation *op) {
-    // The name of a node that an optimizer made holds more than a scope.
+    // The name of a node that an optimizer made contains more than a scope.
+    // Only a name that ends with the operator's is certain to be scope and op.
     StringRef name = getNodeName(op);
     StringRef last = name.drop_front(name.rfind('/') + 1);
     if (auto scope = scopeOf(name); scope && last.starts_with(getOpType(op)))

@@ -20,8 +20,8 @@ enum class HierarchySource {
   Locations  ///< scopes in locations
 };
 
-/// The tree that the model itself has in `source` (not a trace); nothing if it
-/// has none there.
+/// The tree that the model contains in `source`; nothing if it contains none
+/// there. (A trace is not part of the model.)
 std::optional<ModuleTree> findTree(mlir::ModuleOp module,
                                    HierarchySource source);
 

@@ -27,7 +27,7 @@ static ElementKind elementKind(Type type) {
   return element.isIntOrIndex() ? ElementKind::Integer : ElementKind::Unknown;
 }
 
-/// What an operator makes, where its type does not say it.
+/// The element kind that an operator makes, if its type does not tell.
 static ElementKind inferKind(Operation *op, ArrayRef<ElementKind> operands) {
   enum class Rule { First, Second, Integer, Bool };
   Rule rule = llvm::StringSwitch<Rule>(getOpType(op))
@@ -96,7 +96,7 @@ int32_t GraphBuilder::newValue(Value value) {
   return index;
 }
 
-/// -1 for what stands for a missing input.
+/// The number of a value; -1 for a value that stands for a missing input.
 int32_t GraphBuilder::use(Value value) {
   auto found = values.find(value);
   return found == values.end() ? -1 : found->second;
@@ -137,13 +137,15 @@ static bool transposes(Operation *op) {
       });
 }
 
-/// What an optimizer or a quantizer says about an op that does several things.
+/// Reads the attributes that say what else a fused op does: an activation, a
+/// scale.
 void GraphBuilder::readFusion(Operation *op, GraphNode &node) {
   if (auto activation = op->getAttrOfType<StringAttr>("activation"))
     node.activation = activation.getValue();
   if (auto alpha = op->getAttrOfType<FloatAttr>("alpha"))
     node.scales = std::abs(alpha.getValueAsDouble() - 1) > 1e-6;
-  // A product is fused with a transposition or with a scale, be that 1.
+  // A FusedMatMul was fused with a transposition or with a scale. Without the
+  // former it has the latter, even if the scale is 1.
   if (node.op == "FusedMatMul" && !transposes(op))
     node.scales = true;
 }
@@ -161,7 +163,7 @@ void GraphBuilder::addNode(Operation *op) {
       if (node.inputs.back() >= 0)
         kinds.push_back(graph.values[node.inputs.back()].kind);
     }
-    // What a body makes goes on through the node that holds it.
+    // The results of a body leave it through the node that holds the body.
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (block.mightHaveTerminator())
@@ -179,12 +181,13 @@ void GraphBuilder::addNode(Operation *op) {
   result.nodeOf[op] = index;
 }
 
-/// Notes which results of `op` say how a tensor was quantized on the way, and
-/// are no tensors of the model; returns whether that is all that `op` makes.
+/// Records the results of `op` that are scales or zero points of a tensor that
+/// is quantized at run time; the original model has no such tensors. Returns
+/// whether `op` makes nothing else.
 bool GraphBuilder::addScales(Operation *op) {
   if (getOpType(op) == "DynamicQuantizeLinear")
     scales.insert_range(op->getResults().drop_front());
-  // The scale of a tensor joined with that of a weight.
+  // The product of a tensor's scale and a weight's scale.
   auto isScale = [&](Value value) { return scales.contains(value); };
   auto isWeight = [](Value value) {
     Operation *maker = value.getDefiningOp();
@@ -200,8 +203,8 @@ bool GraphBuilder::addScales(Operation *op) {
   return joins;
 }
 
-/// Whether `op` adds a constant to what a convolution on integers made. The
-/// convolution on floats had the bias itself.
+/// Whether `op` adds a constant to the result of a convolution on integers. In
+/// the float model this was the bias of the convolution.
 bool GraphBuilder::addsQuantizedBias(Operation *op) {
   if (getOpType(op) != "Add" || op->getNumOperands() != 2)
     return false;
@@ -213,7 +216,7 @@ bool GraphBuilder::addsQuantizedBias(Operation *op) {
          getOpType(result.operations[producer]) == "ConvInteger";
 }
 
-/// Whether `op` only gives such a bias the shape in which it is added.
+/// Whether `op` only reshapes such a bias so that it can be added.
 bool GraphBuilder::readsQuantizedBias(Operation *op) {
   if (getOpType(op) != "Reshape" || !op->getResult(0).hasOneUse())
     return false;
@@ -223,7 +226,8 @@ bool GraphBuilder::readsQuantizedBias(Operation *op) {
       graph.values[bias].constant < 0 || reader->getNumOperands() != 2 ||
       reader->getOperand(1) != op->getResult(0))
     return false;
-  // Its convolution may come later than the bias.
+  // The convolution may come after the bias and is then not in the graph yet,
+  // so look for it in the IR.
   Operation *maker = reader->getOperand(0).getDefiningOp();
   for (unsigned steps = 0; maker && maker->getNumOperands() && steps < 3;
        ++steps) {
@@ -236,8 +240,8 @@ bool GraphBuilder::readsQuantizedBias(Operation *op) {
   return false;
 }
 
-/// Whether `op` only turns a table around for those that look up in it: a
-/// product reads the same one as it is stored.
+/// Whether `op` only transposes a table for the nodes that look up in it: the
+/// table is stored in the form in which a product that shares it reads it.
 static bool turnsTable(Operation *op) {
   return getOpType(op) == "Transpose" && !op->use_empty() &&
          llvm::all_of(op->getUsers(), [](Operation *user) {
@@ -245,8 +249,9 @@ static bool turnsTable(Operation *op) {
          });
 }
 
-/// The value that `op` passes on in another encoding, or -1. The weights and
-/// activations of a quantized model are those of the model.
+/// The value that `op` passes on in another encoding, or -1. Because of this,
+/// the weights and activations of a quantized model look like those of the
+/// original model.
 int32_t GraphBuilder::seenThrough(Operation *op) {
   int32_t source = op->getNumOperands() ? use(op->getOperand(0)) : -1;
   if (source < 0)
@@ -258,13 +263,13 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
           .Case("DynamicQuantizeLinear", true)
           // Other memory layouts, which ONNX Runtime chooses for a processor.
           .Cases({"ReorderInput", "ReorderOutput"}, true)
-          // The bias that a quantizer took out of a convolution.
+          // A bias that a quantizer moved out of a convolution.
           .Case("Add", addsQuantizedBias(op))
           .Case("Reshape", readsQuantizedBias(op))
           .Case("Identity", graph.values[source].constant >= 0)
           .Case("Transpose",
                 graph.values[source].constant >= 0 && turnsTable(op))
-          // What a dynamically quantized product is brought back to floats by.
+          // The conversion of a dynamically quantized product back to floats.
           .Case("Cast",
                 type(op->getOperand(0).getDefiningOp()).ends_with("Integer"))
           .Case("Mul",
@@ -276,7 +281,7 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
 void GraphBuilder::addOperation(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region) {
-      // A body's arguments are the operands of the node, one for one.
+      // Take the arguments of a body for the operands of the node, in order.
       for (BlockArgument argument : block.getArguments()) {
         unsigned number = argument.getArgNumber();
         int32_t outer =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A function of any dialect as a plain graph for the algorithms of
+// Turns a function of any dialect into a plain graph for the algorithms of
 // lib/Alignment. Only plain attributes are read (see Nodes.h).
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_MODELGRAPH_H
@@ -16,13 +16,14 @@
 namespace htp {
 
 /// The graph of one function. Bodies of nodes (If, Loop, Scan) are part of it:
-/// their nodes come before the node that holds them. Constants are values;
-/// what only copies a tensor or changes its encoding (Identity of a constant,
-/// QuantizeLinear, DequantizeLinear) is neither: it is looked through. So are
-/// the scales of tensors that are quantized on the way.
+/// their nodes come before the node that holds them. Constants are values. An
+/// operation that only copies a tensor or changes its encoding (Identity of a
+/// constant, QuantizeLinear, DequantizeLinear) is not in the graph: its readers
+/// read its operand instead. Computations of quantization scales are left out
+/// as well.
 struct ModelGraph {
-  /// `sizes`: the element counts of the tensors whose contents matter; others
-  /// are not read.
+  /// `sizes`: the element counts of the tensors whose contents matter. Other
+  /// tensors are not read.
   ModelGraph(mlir::FunctionOpInterface function,
              const llvm::DenseSet<int64_t> &sizes);
 
@@ -30,8 +31,8 @@ struct ModelGraph {
   /// The operation of each node, and the value of each constant.
   std::vector<mlir::Operation *> operations;
   std::vector<mlir::Value> constants;
-  /// Operations that bring a node's quantized result back to floats, and the
-  /// node: they are its part.
+  /// Operations that convert a node's quantized result back to floats, with the
+  /// node that each belongs to.
   std::vector<std::pair<mlir::Operation *, int32_t>> ends;
   llvm::DenseMap<mlir::Operation *, int32_t> nodeOf;
 };

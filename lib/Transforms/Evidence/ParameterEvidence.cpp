@@ -45,8 +45,8 @@ ParameterValues::ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
 }
 
 const ParameterValue *ParameterValues::find(Value value) const {
-  // Most values are neither: what made them was just looked at, the table of a
-  // large model was not.
+  // Most values are neither parameters nor copies. Their op tells that without
+  // a lookup in a table, which is slow for a large model.
   if (Operation *op = value.getDefiningOp();
       op && op->getNumOperands() && !isCopy(op))
     return nullptr;
@@ -58,17 +58,16 @@ const ParameterValue *ParameterValues::find(Value value) const {
 // What the tree and the trace know
 //===----------------------------------------------------------------------===//
 
-/// What so many kinds of ops read, directly or not, says nothing of its
-/// readers.
+/// A parameter with more readers than this tells nothing about any of them.
 static constexpr size_t kManyReaders = 64;
 
-/// Whether an op of this kind may leave no node, and hands on what it reads.
+/// Whether an op of this kind may leave no node and pass on what it reads.
 static bool passesOn(const EmissionRule &rule) {
   return rule.cheap || rule.silent;
 }
 
 void ParameterValues::indexReaders(const Trace &trace) {
-  // The tree in use may be another than the trace's own.
+  // The tree in use may differ from the trace's own.
   bool sameTree = &tree == &trace.tree;
   llvm::StringMap<unsigned> kinds;
   auto kindOf = [&](StringRef kind) {
@@ -86,7 +85,7 @@ void ParameterValues::indexReaders(const Trace &trace) {
     if (known.size() < kManyReaders)
       add(known, entry);
   };
-  /// Values that are a parameter, passed on.
+  /// The values that are a parameter which an op has passed on.
   llvm::DenseMap<TraceValueId, ParameterId> passed;
   forEachOp(trace.ops, [&](const TraceOp &op) {
     auto reader = sameTree ? op.module : tree.find(trace.tree[op.module].path);
@@ -118,7 +117,8 @@ void ParameterValues::indexReaders(const Trace &trace) {
 
 std::optional<ModuleId> ParameterValues::readerFor(const ParameterValue &value,
                                                    StringRef opType) const {
-  // Of several equal parameters it may be any: their readers are known already.
+  // A value may be one of several equal parameters, or several modules may read
+  // it. Then nothing is known.
   if (value.modules.size() != 1)
     return std::nullopt;
   auto mayLeave = [&](const Reader &reader) {
@@ -175,7 +175,8 @@ void ParameterValues::addInitializer(Value value, Attribute contents) {
   values.insert({value, std::move(result)});
 }
 
-/// Hashing reads every byte, so it is done only for what a parameter could be.
+/// Hashing reads every byte, so it is done only for tensors that have the size
+/// of a parameter.
 bool ParameterValues::matchContents(Value value, Attribute contents,
                                     ParameterValue &result) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -206,13 +207,14 @@ bool ParameterValues::matchContents(Value value, Attribute contents,
   return false;
 }
 
-/// Of equal parameters it may be any; of packed ones it is all.
+/// If the sketch matches several equal parameters, the value may be any of
+/// them. If it finds several parameters packed in the value, it is all of them.
 bool ParameterValues::matchSketch(Value value, ParameterValue &result) {
   if (!sketches)
     return false;
   ArrayRef<SketchMatch> found = sketches->find(value);
-  // What an exporter cut out of a parameter is what a step made of it: whoever
-  // reads it reads that, not the parameter.
+  // Some rows that an exporter cut out of a parameter are the result of a step:
+  // nodes that read them read that result, not the parameter.
   if (llvm::any_of(found, [](const SketchMatch &match) { return match.isCut; }))
     return false;
   if (found.empty())
@@ -251,7 +253,7 @@ void ParameterValues::addCopies(mlir::ModuleOp module) {
   });
 }
 
-/// The modules that read this parameter; its owner where the trace has none.
+/// The modules that read this parameter, or its owner if the trace has none.
 ArrayRef<ModuleId> ParameterValues::readersOf(ParameterId parameter) const {
   ArrayRef<ModuleId> known = readers[index.identity(parameter)];
   return known.empty() ? ArrayRef(index.owner(parameter)) : known;
@@ -290,8 +292,8 @@ void ParameterValues::addReaders() {
         it->second = {
             llvm::all_of(equal, [&](ParameterId id) { return named[id]; }),
             readersOfAny(equal)};
-      // Equal parameters may have become one value. Names tell them apart only
-      // where the graph still has every one of them.
+      // Equal parameters may have become one value. Their names tell them apart
+      // only if the graph still has all of them.
       if (parameter.match != ParameterMatch::Name || !it->second.allNamed) {
         parameter.modules = it->second.readers;
         continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which parameter of the model each value of the graph is, and which modules
-// read it.
+// Finds out which parameter of the model each value of the graph is, and which
+// modules read it.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_PARAMETEREVIDENCE_H
@@ -30,17 +30,18 @@ struct ParameterValue {
   llvm::ArrayRef<ModuleId> modules; ///< that may read this value
 };
 
-/// The parameters in a graph. A value is a parameter by its name, else by its
-/// contents, else by its contents in another order (transposed, reshaped), else
-/// by a sketch of them (rounded, quantized, packed). A
-/// copy (Identity, Cast, Transpose, QuantizeLinear, DequantizeLinear) of a
-/// parameter is that parameter, unless its own name says that it is another:
-/// the TorchScript-based exporter stores equal parameters once and copies them
-/// to the other names.
+/// The parameters in a graph. A value is recognised as a parameter by its name,
+/// else by its contents, else by its contents in another order (transposed,
+/// reshaped), else by a sketch of them (rounded, quantized, packed).
+///
+/// A copy (Identity, Cast, Transpose, QuantizeLinear, DequantizeLinear) of a
+/// parameter is that parameter, unless its own name says that it is another
+/// one: the TorchScript-based exporter stores equal parameters once and copies
+/// them to the other names.
 class ParameterValues {
 public:
   /// `trace` may be null; then a parameter is read by the module that owns it.
-  /// So may `sketches`, which are those of the tree.
+  /// `sketches` (of the parameters of `tree`) may be null, too.
   ParameterValues(mlir::ModuleOp module, const ModuleTree &tree,
                   const Trace *trace, SketchMatches *sketches = nullptr);
 
@@ -50,16 +51,17 @@ public:
   std::string path(const ParameterValue &value) const {
     return index.path(value.parameter);
   }
-  /// What the parameter is known as: the path of the first of tied ones.
+  /// The path that stands for the parameter: that of the first one if several
+  /// are tied.
   std::string identity(const ParameterValue &value) const {
     return index.path(index.identity(value.parameter));
   }
   std::string identity(llvm::StringRef path) const;
 
-  /// The module that a node of this type belongs to, as it reads the
-  /// parameter; nothing where it may be one of several. Traced ops that only
-  /// pass it on (an expansion to the size that it has) may have left no node:
-  /// then it is those after them that read it.
+  /// The module of a node of this type that reads the parameter; nothing if it
+  /// may be one of several. Traced ops that only pass the parameter on (such as
+  /// an expansion to the size that it already has) may have left no node; then
+  /// the ops after them are its readers.
   std::optional<ModuleId> readerFor(const ParameterValue &value,
                                     llvm::StringRef opType) const;
 
@@ -71,7 +73,7 @@ public:
   size_t matched() const { return seen.count(); }
   size_t total() const { return index.count(); }
 
-  /// How many initializers have a parameter's name and another size.
+  /// How many initializers have the name of a parameter but another size.
   size_t misfits() const { return misfitCount; }
 
   /// All values, in the graph's order.
@@ -89,10 +91,10 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<ParameterId, 4>> several;
   llvm::BitVector seen; ///< identities of parameters in the graph
 
-  /// Modules that read a parameter, by its identity.
+  /// The modules that read a parameter, by its identity.
   std::vector<llvm::SmallVector<ModuleId, 1>> readers;
-  /// The ops that read it, directly and where others only passed it on, by its
-  /// identity; kinds are indices into `rules`.
+  /// The ops that read a parameter, by its identity: directly, and behind ops
+  /// that only passed it on. Kinds are indices into `rules`.
   struct Reader {
     ModuleId module;
     unsigned kind;
@@ -102,8 +104,8 @@ private:
   };
   std::vector<llvm::SmallVector<Reader, 1>> direct, behind;
   std::vector<EmissionRule> rules;
-  /// Those that read any of several equal parameters. A model just initialised
-  /// has thousands of these, which share a list.
+  /// The modules that read any of several equal parameters. A freshly
+  /// initialised model has thousands of equal parameters, which share a list.
   std::deque<llvm::SmallVector<ModuleId, 0>> lists;
 
   void indexReaders(const Trace &trace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The tables behind ParameterIndex.
+// Builds the tables of ParameterIndex.
 
 #include "ParameterIndex.h"
 

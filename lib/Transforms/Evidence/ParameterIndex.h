@@ -16,7 +16,8 @@ namespace htp {
 using ParameterId = unsigned;
 
 /// Numbers the parameters of a tree, which must outlive this, module by module.
-/// Those of an alias have numbers of their own, and the identity of the first.
+/// The parameters of an alias have numbers of their own, but the identity of
+/// the original's.
 class ParameterIndex {
 public:
   explicit ParameterIndex(const ModuleTree &tree);
@@ -30,14 +31,15 @@ public:
 
   std::optional<ParameterId> find(llvm::StringRef path) const;
 
-  /// The representative of the parameter: the first of tied ones.
+  /// The parameter that stands for this one: the first of several that are
+  /// tied.
   ParameterId identity(ParameterId id) const;
 
-  /// Parameters with these contents, those of aliases left out.
+  /// The parameters with these contents, without those of aliases.
   llvm::ArrayRef<ParameterId> withContent(uint64_t hash) const;
-  /// The same with their values in any order.
+  /// The parameters with these values in any order.
   llvm::ArrayRef<ParameterId> withValues(uint64_t hash) const;
-  /// Whether any parameter whose contents are known has so many elements.
+  /// Whether any parameter with known contents has this number of elements.
   bool hasSize(int64_t elements) const { return sizes.contains(elements); }
 
   /// The number of parameters, without aliases and constants.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads the notes of PlainNotes.h, and restores initializers.
+// Reads the notes of PlainNotes.h, and marks initializers again.
 
 #include "PlainModel.h"
 
@@ -26,15 +26,15 @@ std::optional<ModuleTree> treeFromText(mlir::ModuleOp module) {
   return std::nullopt;
 }
 
-/// A tensor of ONNX's, in the one form that other tools leave.
+/// Whether `op` is an ONNX tensor in the only form that other tools keep.
 static bool isTensor(Operation *op) {
   return op->getName().getStringRef() == "onnx.Constant" && isConstant(op) &&
          op->getNumResults() == 1 &&
          isa_and_nonnull<ElementsAttr>(op->getAttr("value"));
 }
 
-/// HTP's importer says of a model which opsets it is made of, of an initializer
-/// that it is one, and of every node what its values are called.
+/// Whether HTP's importer made this model. It records the opsets of the model,
+/// marks initializers, and notes the names of every node's values.
 static bool isFromImporter(mlir::ModuleOp module) {
   if (module->hasAttr("onnx.opset_import"))
     return true;

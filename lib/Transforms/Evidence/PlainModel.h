@@ -15,18 +15,18 @@
 
 namespace htp {
 
-/// The tree that the module holds as text (PlainNotes.h), or nothing; with a
-/// warning where the text is no tree.
+/// The tree that the module holds as text (PlainNotes.h), or nothing. Warns if
+/// the text is not a tree.
 std::optional<ModuleTree> treeFromText(mlir::ModuleOp module);
 
-/// Makes initializers of the constants of a model that does not say which of
-/// them are: to ONNX it is the same, and a function that shares its body then
-/// takes weights as operands. Constants inside of outlined functions stay.
-/// Returns whether it is such a model.
+/// Marks the constants as initializers if the model does not say which of them
+/// are. To ONNX this makes no difference, and a function that several layers
+/// share can then take its weights as operands. Constants inside outlined
+/// functions stay as they are. Returns whether the model is such a model.
 bool markInitializers(mlir::ModuleOp module);
 
-/// Takes the notes of PlainNotes.h out of a model whose tree is now an
-/// `htp.hierarchy`; with `keep` the parameters that they name become
+/// Removes the notes of PlainNotes.h from a model whose tree is now an
+/// `htp.hierarchy`. With `keep`, the parameters that they name become
 /// attributes.
 void takePlainNotes(mlir::ModuleOp module, bool keep);
 

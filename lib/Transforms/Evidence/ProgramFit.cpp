@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Computes the verdict on whether a program belongs to the model, from counts
-// of parameters, sizes and contents.
+// Decides whether a program belongs to the model, from counts of parameters,
+// sizes and contents.
 
 #include "ProgramFit.h"
 
@@ -16,12 +16,11 @@
 using namespace mlir;
 using namespace htp;
 
-/// Smaller tensors (scalars, axes, small biases) have the size of others by
-/// chance.
+/// Smaller tensors (scalars, axes, small biases) have equal sizes by chance.
 static constexpr int64_t kLeastElements = 16;
 
-/// The mean log-likelihood of a node where the program is of the model: on the
-/// corpus between 0 and -2, with a median of about this.
+/// The typical mean log-likelihood of a node if the program belongs to the
+/// model: on the corpus it is between 0 and -2, with a median of about this.
 static constexpr double kFitting = -0.9;
 
 static double share(size_t part, size_t whole) {
@@ -49,8 +48,9 @@ void ProgramFit::countSizes(const Program &program, const Graph &graph) {
   }
 }
 
-/// Parameters that are equal (zero biases, the ones of norms) are so in other
-/// models too.
+/// Counts the parameters whose contents are in the model. Parameters that equal
+/// another one (zero biases, the ones of norms) are left out, because other
+/// models have them, too.
 void ProgramFit::compareContents(const Program &program, const Graph &graph) {
   auto isLarge = [](const TensorContent &content) {
     return content.values && content.elements >= kLeastElements &&
@@ -83,8 +83,9 @@ void ProgramFit::compareContents(const Program &program, const Graph &graph) {
   });
 }
 
-/// Vectors are often equal in models that were not trained, and belong to no
-/// parameter where a quantizer made them.
+/// Counts a weight that was compared by its sketch. Vectors are left out: in
+/// untrained models they are often equal, and those that a quantizer made
+/// belong to no parameter.
 void ProgramFit::addSketch(const TensorContent &content, bool found) {
   if (content.shape.size() < 2 || content.elements < kLeastElements)
     return;
@@ -92,14 +93,17 @@ void ProgramFit::addSketch(const TensorContent &content, bool found) {
   recognised += found;
 }
 
-/// Parameters that were folded, rounded or quantized and names that were
-/// removed prove nothing as long as something else fits. What was measured on
-/// the corpus: of a model's own trace 0.94 or more of the model's tensors have
-/// a partner of the same size, in all forms but packed ones; of another
-/// model's 0.8 or less, unless the architectures are close. Then contents tell:
-/// of what can be compared, in 4 bits or as exported, 0.34 or more is the
-/// program's if it is the model's own, and 0.05 or less if only the
-/// architecture is the same.
+/// Decides by thresholds that were measured on the corpus. Parameters that were
+/// folded, rounded or quantized, and names that were removed, prove nothing as
+/// long as something else fits.
+///
+/// Sizes: with a model's own trace, 0.94 or more of the model's tensors have a
+/// partner of the same size, in all forms but packed ones. With another model's
+/// trace, it is 0.8 or less, unless the architectures are close.
+///
+/// Contents decide the rest: of what can be compared, in 4 bits or as exported,
+/// 0.34 or more is the program's if it is the model's own, and 0.05 or less if
+/// only the architecture is the same.
 ProgramFit::Verdict ProgramFit::verdict() const {
   constexpr double kFew = 0.25, kHalf = 0.5, kOtherSizes = 0.6,
                    kOwnSizes = 0.85, kSameContents = 0.1, kOwnContents = 0.15;
@@ -111,19 +115,20 @@ ProgramFit::Verdict ProgramFit::verdict() const {
   bool isQuantized = quantized * 4 >= constants && quantized;
   bool otherContents = compared >= kEnough && compared - equal > 2 * norms &&
                        !isQuantized && share(equal, compared) < kSameContents;
-  // Sketches recognise no weights by chance.
+  // Sketches do not match by chance.
   if (recognised >= kEnough && share(recognised, sketched) >= kHalf)
     return Verdict::Fits;
   bool sizesTold = tensors && constants;
   double bySize = sizesTold ? share(constantsFound, constants) : 0;
-  // Close relatives call their modules by the same names.
+  // Related models have the same module names, so names are ignored here.
   bool otherSizes = tensors >= kEnough && constants >= kEnough &&
                     !isQuantized && byParameter < kHalf && bySize < kHalf;
   if (byParameter < kFew && byName < kFew && bySize < kOtherSizes)
     return Verdict::Other;
-  // Hardly anything that could be compared is the program's: the same
-  // architecture, perhaps, and other weights. Not nothing: tables (of angles,
-  // of masks) are equal in all models of an architecture.
+  // Almost nothing that could be compared is the program's: perhaps it has the
+  // same architecture but other weights. A few matches are no counterevidence,
+  // because tables (of angles, of masks) are equal in all models of an
+  // architecture.
   bool otherWeights =
       sketched >= kEnough &&
       share(recognised + equal, sketched + compared) < kOwnContents;

@@ -14,24 +14,27 @@ namespace htp {
 
 /// How much of a program was found in a model, and vice versa.
 struct ProgramFit {
-  /// Parameters of the program, and those that the model has, by name or by
-  /// contents.
+  /// The number of parameters of the program, and of those that the model has,
+  /// by name or by contents.
   size_t parameters = 0, parametersFound = 0;
-  /// Tensors of the program and of the model that are large enough to tell
-  /// something, and those that have a partner of the same size in the other.
-  /// Sizes outlive rounding, quantization and the loss of all names.
+  /// Tensors of the program and of the model that are large enough to be
+  /// distinctive, and those of them that have a partner of the same size on the
+  /// other side. Sizes survive rounding, quantization and the loss of all
+  /// names.
   size_t tensors = 0, tensorsFound = 0, constants = 0, constantsFound = 0;
-  /// Parameters that no other one of the program equals and that have a partner
-  /// of the same size and type in the model, and those with the same contents.
+  /// Parameters that equal no other one of the program and have a partner of
+  /// the same size and type in the model, and those of them with the same
+  /// contents.
   size_t compared = 0, equal = 0;
   /// Weights of the model that were rounded, quantized or changed, and those of
   /// them that sketches recognised.
   size_t sketched = 0, recognised = 0;
-  /// Norms of the program, which exporters fold into what comes before them:
-  /// its weight and its bias then change. And tensors that were quantized.
+  /// Batch norms of the program: exporters fold them into the op before, whose
+  /// weight and bias then change. And the number of quantized tensors.
   size_t norms = 0, quantized = 0;
-  /// Nodes of the model, those whose names or notes place them, and those that
-  /// the program explains: a step emits such a node, fed by its neighbours'.
+  /// Nodes of the model; those that names or notes place; and those that the
+  /// program explains: a step emits such a node, and the steps of the node's
+  /// neighbours are connected to it.
   size_t nodes = 0, named = 0, explained = 0;
   double logLikelihood = 0; ///< of all nodes
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Weights of a graph as readers of floats, and the parameters that their
-// sketches find: see SketchMatches.h.
+// Decodes the weights of a graph to floats, and looks up the parameters that
+// they hold by their sketches.
 
 #include "SketchMatches.h"
 
@@ -48,7 +48,7 @@ static std::optional<StoredType> storedType(Type type) {
   }
 }
 
-/// The contents of a constant; `storage` holds them where they must be made.
+/// The contents of a constant. They are in `storage` if they had to be created.
 static std::optional<StoredTensor> contentsOf(Value value,
                                               SmallVectorImpl<char> &storage) {
   Operation *op = value ? value.getDefiningOp() : nullptr;
@@ -64,7 +64,8 @@ static std::optional<StoredTensor> contentsOf(Value value,
   std::optional<ArrayRef<char>> bytes = getTensorBytes(tensor, storage);
   if (!bytes)
     return std::nullopt;
-  // MLIR's own constants have a byte for each element of less than 8 bits.
+  // MLIR's own constants use a whole byte for an element of less than 8 bits.
+  // ONNX packs two elements into a byte.
   if (bitsOf(*element) < 8 && isa<DenseElementsAttr>(tensor)) {
     SmallVector<char, 0> nibbles((bytes->size() + 1) / 2);
     for (auto [i, byte] : llvm::enumerate(*bytes))
@@ -81,8 +82,8 @@ static std::optional<StoredTensor> contentsOf(Value value,
 
 namespace {
 
-/// What the readers of a weight keep alive: constants of a few elements may
-/// have no bytes of their own.
+/// A reader that also owns the bytes: constants of a few elements may have none
+/// of their own.
 struct OwningReader : WeightReader {
   using Storage = SmallVector<char, 0>;
 
@@ -111,7 +112,7 @@ static Value operand(Operation *op, unsigned index) {
   return index < op->getNumOperands() ? op->getOperand(index) : Value();
 }
 
-/// Scales and zero points of an operator, as far as they are constants.
+/// The scales and zero points of an operator, if they are constants.
 struct Quantization {
   SmallVector<char, 0> scaleBytes, zeroBytes;
   std::optional<StoredTensor> scales, zeros;
@@ -120,7 +121,7 @@ struct Quantization {
   Quantization(Value scale, Value zeroPoint) {
     scales = contentsOf(scale, scaleBytes);
     zeros = contentsOf(zeroPoint, zeroBytes);
-    // A zero point that is there and cannot be read is not 0.
+    // A zero point that exists but cannot be read must not count as 0.
     bool missing = !zeroPoint || !zeroPoint.getDefiningOp() ||
                    isa<NoneType>(zeroPoint.getType());
     isBroken = !scales || (!zeros && !missing);
@@ -137,7 +138,8 @@ dequantized(Operation *op, StoredTensor data, std::string &why) {
                                    integerAttribute(op, "block_size", 0), &why);
 }
 
-/// Operators on weights of a few bits say how they are packed: N rows of K.
+/// Reads the weight of an operator like MatMulNBits. Its attributes say how the
+/// elements of a few bits are packed: in N rows of K.
 static std::unique_ptr<WeightReader> unpacked(Operation *op, StoredTensor data,
                                               std::string &why) {
   Quantization how(operand(op, 2), operand(op, 3));
@@ -152,7 +154,8 @@ static std::unique_ptr<WeightReader> unpacked(Operation *op, StoredTensor data,
                               &why);
 }
 
-/// A table of which each row lies in blocks along its last axis.
+/// Reads a table like that of GatherBlockQuantized, which is quantized in
+/// blocks along its last axis.
 static std::unique_ptr<WeightReader>
 blocksOfTable(Operation *op, StoredTensor data, std::string &why) {
   Quantization how(operand(op, 2), operand(op, 3));
@@ -165,7 +168,8 @@ blocksOfTable(Operation *op, StoredTensor data, std::string &why) {
     why = llvm::formatv("elements of {0} bits", bits);
     return nullptr;
   }
-  // Bytes stand for several elements, elements of 4 bits for themselves.
+  // An element of 8 bits holds several packed values, an element of a 4-bit
+  // type holds one.
   WeightReader::Packing packing;
   packing.rows = data.shape[0];
   packing.bits = bitsOf(data.type) == 8 ? bits : bitsOf(data.type);
@@ -202,7 +206,8 @@ std::unique_ptr<WeightReader> htp::weightReader(Value constant) {
       op->emitWarning("quantized weights that cannot be read: ") << why;
     break;
   }
-  // Operators on integers scale whole rows: that changes no sketch.
+  // Operators on integers scale whole rows, which does not change a sketch:
+  // read the integers as they are.
   if (!isRead)
     reader = WeightReader::plain(*data);
   if (!reader || storage.empty())

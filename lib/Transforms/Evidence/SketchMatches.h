@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds the parameters in the weights of a graph by sketches: for weights that
-// were rounded, quantized or packed, so that they equal none exactly.
+// Recognises the weights of a graph by sketches of their contents. This finds
+// parameters that were rounded, quantized or packed, so that no contents are
+// exactly equal.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_SKETCHMATCHES_H
@@ -16,10 +17,10 @@
 
 namespace htp {
 
-/// Reads the weight that `constant` stores, in the way in which the operators
-/// do that read it: through DequantizeLinear, or as an operator on packed
-/// weights unpacks it. Null where it is none, or is not whole; where the file
-/// is wrong a warning says so.
+/// A reader of the weight that `constant` stores. It decodes the weight in the
+/// same way as the operators that read it: DequantizeLinear, or an operator on
+/// packed weights. Null if the constant is no weight, or cannot be read
+/// completely. Warns if the file is wrong.
 std::unique_ptr<WeightReader> weightReader(mlir::Value constant);
 
 /// The matches of one graph, computed on demand.
@@ -32,12 +33,11 @@ public:
   /// Whether there is anything to compare with.
   bool empty() const { return index.empty(); }
 
-  /// The parameters that the weight holds, in its order; none where it is not
+  /// The parameters that the weight holds, in order; none if it is not
   /// recognised.
   llvm::ArrayRef<SketchMatch> find(mlir::Value constant);
 
-  /// The number of weights that could be compared, and of those that were
-  /// recognised.
+  /// How many weights could be compared, and how many of them were recognised.
   size_t compared() const { return numCompared; }
   size_t recognised() const { return numRecognised; }
 
@@ -47,8 +47,8 @@ private:
   size_t numCompared = 0, numRecognised = 0;
 };
 
-/// The matches with the parameters of a tree, which passes share: every weight
-/// is read once.
+/// The matches with the parameters of a tree. Passes share this analysis, so
+/// that every weight is read only once.
 class SketchAnalysis {
 public:
   explicit SketchAnalysis(mlir::Operation *) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The caches of TagWriter.
+// Makes and writes tags through the caches of TagWriter.
 
 #include "TagWriter.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
@@ -21,7 +21,8 @@ TagAttr TagWriter::make(ModuleId module, StringAttr path, int64_t call,
   return tag;
 }
 
-/// Sets the tag, with the dictionary of an op that has it if that fits.
+/// Sets the tag. If the tag is the only attribute, the dictionary of another op
+/// with the same tag is reused.
 static void setTagAttr(Operation *op, TagAttr tag, DictionaryAttr attributes) {
   auto onlyTag = [](DictionaryAttr attributes) {
     return attributes.size() == 1 && attributes.contains(kTagAttr);

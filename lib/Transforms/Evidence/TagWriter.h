@@ -15,20 +15,21 @@ namespace htp {
 
 class TagWriter {
 public:
-  /// For tags of the modules of a tree of this size.
+  /// `modules` is the size of the tree that the tags refer to.
   explicit TagWriter(size_t modules) : lastOf(modules) {}
 
-  /// A tag. Ops of one module mostly get equal ones.
+  /// Makes a tag. Ops of one module mostly get equal tags, so the last tag of
+  /// each module is cached.
   TagAttr make(ModuleId module, mlir::StringAttr path, int64_t call,
                Evidence evidence, double confidence,
                llvm::StringRef reason = {});
 
-  /// The same as setTag.
+  /// Does the same as setTag, faster.
   void write(mlir::Operation *op, TagAttr tag,
              llvm::ArrayRef<mlir::Location> sources = {});
 
 private:
-  /// A tag, and what the last op that got it had then.
+  /// A tag, with the attributes and the location of the last op that got it.
   struct Written {
     TagAttr tag;
     mlir::DictionaryAttr attributes;

@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace htp {
 
-/// More reads than this say nothing: a value that depends on half the model.
+/// A value that depends on more than this (perhaps on half of the model) is not
+/// compared.
 static constexpr size_t kMaxReads = 32;
 
 TracedNames::TracedNames(mlir::ModuleOp module, const Trace &trace,
@@ -33,8 +34,8 @@ TracedNames::TracedNames(mlir::ModuleOp module, const Trace &trace,
   if (graphNames.empty())
     return;
 
-  // What a node reads comes before it, and so does what a traced op reads:
-  // going in order, every lookup finds what it needs.
+  // Nodes come after what they read, and so do traced ops. Going in order,
+  // every lookup finds what it needs.
   forEachOp(trace.ops,
             [&](const TraceOp &op) { traceReads[&op] = readsOf(op); });
   llvm::StringSet<> certainKeys;
@@ -110,19 +111,20 @@ TracedNames::Reads TracedNames::readsOf(Operation *op) {
   return reads;
 }
 
-/// Whether optimizers and quantizers make such nodes. They bear the name of the
-/// last one that they stand for, whatever that was.
+/// Whether optimizers and quantizers make such nodes. These have the name of
+/// the last node that they replace, whatever its operator was.
 static bool maybeFused(Operation *op) {
   return isForeign(op) ||
          llvm::StringSwitch<bool>(getOpType(op))
              .Cases({"Conv", "ConvTranspose", "Gemm", "Gelu", "Sum"}, true)
              .Cases({"LayerNormalization", "RMSNormalization"}, true)
-             // What a quantizer puts behind a node takes over its value.
+             // A node that a quantizer inserts after another takes over the
+             // name of its value.
              .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
              .Default(false);
 }
 
-/// Whether `op` can be a node of `traced`.
+/// Whether the traced op may have become a node like `op`.
 bool TracedNames::mayLeave(const TraceOp &traced, Operation *op) {
   if (maybeFused(op))
     return true;

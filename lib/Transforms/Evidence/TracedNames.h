@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Values that still have the name of the traced value they are. Graphs of the
-// torch.export-based exporter keep such names ("linear_4"), but the exporter
-// decomposes ops first and numbers the values anew: a name alone may be that of
-// another value of the same kind. So a name counts only where the dataflow
-// agrees: everything that the node reads, back to names that both sides have,
-// is what the traced op reads, and something of it is certain. And the traced
-// op must be one that leaves such a node: where an exporter drops an op (a
-// division by 1), the node before it takes over its name.
+// Finds values that still have the name of the traced value that they are.
+// Graphs of the torch.export-based exporter keep such names ("linear_4"), but
+// the exporter decomposes ops first and renumbers the values: a name alone may
+// be that of another value of the same kind.
+//
+// A name therefore counts only if the dataflow agrees: everything that the node
+// reads, back to names that both sides have, is also read by the traced op, and
+// at least one of these is certain. The traced op must also be one that can
+// leave such a node: if an exporter drops an op (a division by 1), the node
+// before it takes over its name.
 
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_TRACEDNAMES_H
@@ -35,8 +37,8 @@ public:
   }
 
 private:
-  /// What is read, sorted: "v:" and a name that both sides have, "p:" and a
-  /// parameter. Nothing where it is too much to be told.
+  /// What a node or traced op reads: "v:" and a name that both sides have, or
+  /// "p:" and a parameter. Nothing if there is too much of it.
   using Reads = std::optional<llvm::SmallVector<llvm::StringRef, 4>>;
 
   const ParameterValues &parameters;
@@ -46,7 +48,7 @@ private:
   llvm::DenseMap<const TraceOp *, Reads> traceReads;
   llvm::DenseMap<mlir::Operation *, Reads> nodeReads;
   llvm::DenseMap<mlir::Operation *, const TraceOp *> certain;
-  /// By traced kind, those that were asked for.
+  /// A cache by traced kind.
   llvm::StringMap<EmissionRule> rules;
 
   llvm::StringRef key(llvm::StringRef prefix, llvm::StringRef text);
