@@ -48,7 +48,8 @@ std::optional<ModuleId> ParameterOwners::ownerOf(Value value) const {
   auto found = path ? tree.findParameter(path) : std::nullopt;
   if (!found || shared.contains(path))
     return std::nullopt;
-  // Without its name it may be any of those with the same contents.
+  // A value without the parameter's name was recognised by its contents. It may
+  // be any parameter with the same contents.
   uint64_t hash = found->parameter->valuesHash;
   if (getValueName(value) != path && (!hash || equal.lookup(hash) != 1))
     return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds the module whose parameters a node reads. A module may read another
-// one's parameters (an attention those of its projection), but then its tag is
-// never certain.
+// Finds the module whose parameters a node reads. The node may still belong to
+// another module (an attention may read the parameters of its projection), but
+// a tag that says so is never certain.
 
 #ifndef HTP_LIB_TRANSFORMS_RESOLUTION_PARAMETEROWNERS_H
 #define HTP_LIB_TRANSFORMS_RESOLUTION_PARAMETEROWNERS_H
@@ -20,8 +20,8 @@ class ParameterOwners {
 public:
   explicit ParameterOwners(const ModuleTree &tree);
 
-  /// The one module that owns all parameters that `op` reads, itself or
-  /// through copies; nothing where it reads none, or those of several.
+  /// The one module that owns all parameters that `op` reads, directly or
+  /// through copies; nothing if it reads none, or those of several modules.
   std::optional<ModuleId> of(mlir::Operation *op) const;
 
 private:

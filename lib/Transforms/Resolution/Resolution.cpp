@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What patterns can ask about a node (ConflictView), and the registry of
-// patterns.
+// Implements what patterns can ask about a node (ConflictView), and the
+// registry of patterns.
 
 #include "HTP/Transforms/Resolution.h"
 
@@ -40,7 +40,8 @@ std::optional<Candidate> ConflictView::candidateOf(Operation *node) const {
 
 std::optional<Candidate> ConflictView::producerOf(Value value) const {
   Operation *producer = value.getDefiningOp();
-  // A constant was made for whoever reads it, and says nothing.
+  // A constant was made for the node that reads it, so it says nothing about
+  // that node's place.
   if (!producer || producer->getNumOperands() == 0)
     return std::nullopt;
   return candidateOf(producer);

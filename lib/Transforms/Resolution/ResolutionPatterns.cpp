@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HTP's own patterns. They know modules, dataflow and types, and no operator by
-// its name: a residual connection is one in any dialect.
+// HTP's own patterns. They look at modules, dataflow and types but never at the
+// name of an operator, so that they work in any dialect.
 
 #include "ResolutionPatterns.h"
 
@@ -17,7 +17,8 @@ static std::string quoted(const ConflictView &conflict, ModuleId module) {
   return "'" + conflict.getTree()[module].path + "'";
 }
 
-/// The node belongs to `module`, or stays where it is.
+/// The two decisions: the node goes to `module`, or it stays in the module of
+/// its tag.
 static Decision goTo(ModuleId module, Ground ground, std::string reason) {
   return {module, evidenceOf(ground), worth(ground), std::move(reason)};
 }
@@ -44,9 +45,10 @@ static SmallVector<Candidate> both(ArrayRef<Candidate> a,
 
 namespace {
 
-/// Joins what a module was given with what it made of it: `x + f(x)`. The node
-/// lies within the smallest module that holds both `f` and another reader of
-/// `x`; if that does not hold, with what follows there.
+/// A residual connection adds the input of a module to its result: `x + f(x)`.
+/// The node lies within the smallest module that contains both `f` and another
+/// reader of `x`. If its tag says otherwise, the node goes to that module, or
+/// to one inside it that contains `f` and all readers of the node.
 struct Residual : ResolutionPattern {
   std::optional<Decision> match(const ConflictView &conflict) const override {
     Operation *op = conflict.getOperation();
@@ -61,7 +63,8 @@ struct Residual : ResolutionPattern {
   }
 
 private:
-  /// The deepest module that holds what made `made` and another reader of `x`.
+  /// The deepest module that contains the producer of `made` and another reader
+  /// of `x`.
   static std::optional<ModuleId> enclosing(const ConflictView &conflict,
                                            Value x, Value made) {
     const ModuleTree &tree = conflict.getTree();
@@ -93,7 +96,8 @@ private:
   }
 };
 
-/// Between nodes of one module: what the exporter put there belongs to it.
+/// All nodes around this one are of one module: the exporter inserted it there,
+/// and it belongs to that module.
 struct ExporterMade : ResolutionPattern {
   std::optional<Decision> match(const ConflictView &conflict) const override {
     if (conflict.getProducers().empty() || conflict.getConsumers().empty())
@@ -108,8 +112,8 @@ struct ExporterMade : ResolutionPattern {
   }
 };
 
-/// Reads values of two branches (a decoder's queries, an encoder's keys): it
-/// belongs to the branch that goes on with the result.
+/// The node reads values of two branches (a decoder's queries, an encoder's
+/// keys). It belongs to the branch that continues with its result.
 struct CrossAttention : ResolutionPattern {
   std::optional<Decision> match(const ConflictView &conflict) const override {
     const ModuleTree &tree = conflict.getTree();
@@ -122,7 +126,7 @@ struct CrossAttention : ResolutionPattern {
     if (after == split)
       return std::nullopt;
     ModuleId branch = tree.childTowards(split, after);
-    // What this branch made itself says where in it the node lies.
+    // The producers in this branch tell where in the branch the node lies.
     SmallVector<Candidate> own(consumers);
     bool crosses = false;
     for (const Candidate &producer : producers) {
@@ -142,8 +146,8 @@ struct CrossAttention : ResolutionPattern {
   }
 };
 
-/// The module that made all that the node reads, where the tag's module made
-/// none of it.
+/// One module made everything that the node reads, and no neighbour is of the
+/// tag's module. The node goes to the module that made what it reads.
 struct Provenance : ResolutionPattern {
   std::optional<Decision> match(const ConflictView &conflict) const override {
     ArrayRef<Candidate> producers = conflict.getProducers();
@@ -161,8 +165,8 @@ struct Provenance : ResolutionPattern {
   }
 };
 
-/// More than two modules claim the node: the one that has more than half of
-/// the confidence, otherwise what they have in common.
+/// At least three modules claim the node. It goes to the one with more than
+/// half of the confidence; if there is none, to their common ancestor.
 struct SeveralContexts : ResolutionPattern {
   std::optional<Decision> match(const ConflictView &conflict) const override {
     llvm::MapVector<ModuleId, double> weights;
@@ -196,8 +200,9 @@ struct SeveralContexts : ResolutionPattern {
   }
 };
 
-/// What several modules read and the tag's module did not make belongs to what
-/// they have in common, never to one of them.
+/// Several modules read the node, and the tag's module made nothing that the
+/// node reads. The node goes to the common ancestor of its readers, never to
+/// one of them.
 struct CommonAncestor : ResolutionPattern {
   std::optional<Decision> match(const ConflictView &conflict) const override {
     const Candidate &current = conflict.getCurrent();

@@ -112,8 +112,9 @@ UserDecisions::targetOf(const Rule &rule, const ConflictView &view) const {
   return view.common(neighbours);
 }
 
-/// Nodes without a name have no other handle than the values that they make.
-/// The name of a node comes first: it may be that of another node's value.
+/// The override for a node: by its name, or by the name of one of its values,
+/// because nodes need not have names. Names of nodes take precedence, because
+/// one node's name may be that of another node's value.
 UserDecisions::Override *UserDecisions::overrideOf(Operation *op) {
   auto find = [&](StringRef name) -> Override * {
     auto given = overrides.find(name);

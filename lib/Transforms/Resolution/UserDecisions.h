@@ -35,7 +35,7 @@ public:
 private:
   struct Rule {
     PolicyRule rule;
-    llvm::SmallVector<bool> modules; ///< that it is about; empty: all
+    llvm::SmallVector<bool> modules; ///< those it applies to; empty: all
     ModuleId target = 0;
     unsigned matches = 0;
   };
@@ -51,9 +51,9 @@ private:
   mlir::ModuleOp module;
   const ModuleTree &tree;
   std::vector<Rule> rules;
-  /// By the name of a node, or of a value that it makes.
+  /// By the name of a node, or of one of its values.
   llvm::StringMap<Override> overrides;
-  llvm::StringSet<> nodeNames; ///< filled where there are overrides
+  llvm::StringSet<> nodeNames; ///< empty without overrides
 
   Override *overrideOf(mlir::Operation *op);
 };
