@@ -11,7 +11,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <queue>
 
 using namespace htp;
 using namespace htp::alignment;
@@ -57,7 +56,9 @@ private:
   void prune();
   void ordered(OrderModel &model, llvm::ArrayRef<Index> order, BackCost back,
                Posterior &posterior);
-  std::vector<Index> resorted(const Posterior &posterior) const;
+  std::vector<Index> believedOrder(const Posterior &posterior) const;
+  std::vector<Index> chooseOrder(OrderModel &model, const Posterior &loose,
+                                 Alignment &result) const;
   void answer(const Posterior &posterior, const Posterior &loose,
               Alignment &result) const;
   Explanation explain(Index node, const Posterior &posterior,
@@ -79,7 +80,6 @@ private:
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
   std::vector<Index> mostLikely(const Posterior &posterior) const;
-  std::vector<Index> due(const Posterior &posterior) const;
 
   const Graph &graph;
   const AlignmentOptions &options;
@@ -211,44 +211,42 @@ std::vector<Index> Aligner::mostLikely(const Posterior &posterior) const {
   return best;
 }
 
-/// The step by which each node has run, as far as that is known. A node whose
-/// place is uncertain ran before the first of its readers whose place is known;
-/// given a later place, it would hold all of its readers back.
-std::vector<Index> Aligner::due(const Posterior &posterior) const {
-  std::vector<Index> place = mostLikely(posterior), before = place;
-  for (Index n = observations.size(); n-- > 0;) {
+/// The order that the beliefs suggest.
+std::vector<Index> Aligner::believedOrder(const Posterior &posterior) const {
+  std::vector<bool> known(observations.size());
+  for (Index n = 0; n < observations.size(); ++n) {
     const float *begin = posterior.data() + candidates.begins[n];
-    llvm::ArrayRef<Index> readers = observations.next[n];
-    if (*std::max_element(begin, begin + candidates[n].size()) >= kPlaced ||
-        readers.empty())
-      continue;
-    before[n] = states.size();
-    for (Index m : readers)
-      before[n] = std::min(before[n], before[m]);
-    place[n] = std::min(place[n], before[n]);
+    known[n] =
+        *std::max_element(begin, begin + candidates[n].size()) >= kPlaced;
   }
-  return place;
+  return orderByPlace(observations, mostLikely(posterior), known);
 }
 
-/// A topological order of the nodes that follows their believed places.
-std::vector<Index> Aligner::resorted(const Posterior &posterior) const {
-  std::vector<Index> place = due(posterior), waiting, order;
-  using Ready = std::pair<Index, Index>;
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>> ready;
-  for (Index n = 0; n < observations.size(); ++n) {
-    waiting.push_back(observations.prev[n].size());
-    if (!waiting[n])
-      ready.push({place[n], n});
-  }
-  while (!ready.empty()) {
-    Index n = ready.top().second;
-    ready.pop();
-    order.push_back(n);
-    for (Index m : observations.next[n])
-      if (--waiting[m] == 0)
-        ready.push({place[m], m});
-  }
-  return order;
+/// Chooses the order that the file's nodes had when they were made, runs the
+/// order model's forward pass on it, and returns it.
+std::vector<Index> Aligner::chooseOrder(OrderModel &model,
+                                        const Posterior &loose,
+                                        Alignment &result) const {
+  // Steps back are rare in the order of an exporter.
+  const BackCost strict = {parameters.backOnce, parameters.backEach};
+  std::vector<Index> own(observations.size());
+  std::iota(own.begin(), own.end(), 0);
+  double ownFit = model.forward(own, {}, strict), fit = ownFit;
+  std::vector<Index> best = own;
+  auto consider = [&](std::vector<Index> other, float least) {
+    if (other == own)
+      return;
+    double otherFit = model.forward(other, {}, strict);
+    if (otherFit - ownFit < least * observations.size() || otherFit <= fit)
+      return;
+    fit = otherFit;
+    best = std::move(other);
+  };
+  consider(orderFloatingLast(observations), parameters.resortFloating);
+  consider(believedOrder(loose), parameters.resort);
+  result.ownOrder = best == own;
+  result.fit = fit / observations.size();
+  return best;
 }
 
 bool Aligner::canEmit(Index state, Index n) const {
@@ -549,28 +547,18 @@ Alignment Aligner::run() {
   dataflow.emplace(observations, states, candidates, *reach, parameters);
 
   Posterior loose = free(), posterior;
-  std::vector<Index> own(observations.size()), other = resorted(loose);
-  std::iota(own.begin(), own.end(), 0);
   OrderModel model(candidates, *costs);
-  // Steps back are rare in the order of an exporter, and less rare in an order
-  // that was reconstructed.
-  const BackCost strict = {parameters.backOnce, parameters.backEach},
-                 lenient = {parameters.backOnceResorted,
-                            parameters.backEachResorted};
-  // The file's own order goes last: if it is kept, `ordered` continues from
-  // this forward pass.
-  bool same = own == other;
-  double otherFit = same ? 0 : model.forward(other, {}, strict);
-  double ownFit = model.forward(own, {}, strict);
-  result.ownOrder =
-      same || otherFit - ownFit < parameters.resort * observations.size();
-  result.fit = (result.ownOrder ? ownFit : otherFit) / observations.size();
-  if (result.ownOrder) {
-    ordered(model, own, strict, posterior);
-  } else {
-    model.forward(other, dataflow->evidence, lenient);
-    ordered(model, other, lenient, posterior);
-  }
+  std::vector<Index> order = chooseOrder(model, loose, result);
+  // Steps back are less rare in an order that was reconstructed.
+  const BackCost back =
+      result.ownOrder
+          ? BackCost{parameters.backOnce, parameters.backEach}
+          : BackCost{parameters.backOnceResorted, parameters.backEachResorted};
+  llvm::ArrayRef<float> evidence;
+  if (!result.ownOrder)
+    evidence = dataflow->evidence;
+  model.forward(order, evidence, back);
+  ordered(model, order, back, posterior);
   answer(posterior, loose, result);
   for (int32_t node : options.explain)
     result.explanations.push_back(explain(node, posterior, loose));

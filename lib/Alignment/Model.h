@@ -174,6 +174,9 @@ struct Observation {
   bool integer = false;
   /// It takes part in size arithmetic only (see markSizes).
   bool size = false;
+  /// It is computed from constants alone. Nothing but its readers holds such a
+  /// node in its place in a file, and tools that sort nodes move it freely.
+  bool floating = false;
   /// It decides which module the node belongs to. False for a batch norm that
   /// was folded into the node.
   bool names = true;
@@ -214,6 +217,7 @@ public:
 
 private:
   void markSizes();
+  void markFloating();
 };
 
 //===----------------------------------------------------------------------===//
@@ -398,6 +402,16 @@ private:
   std::vector<double> leave, arrive;
   std::vector<Phases> ahead, here;
 };
+
+/// The order of the file, but with each floating node right before the first
+/// node that waits for it.
+std::vector<Index> orderFloatingLast(const Observations &observations);
+
+/// A topological order that follows the states in which nodes are placed. If a
+/// node is not `known` to be in its state, its readers say when it ran.
+std::vector<Index> orderByPlace(const Observations &observations,
+                                std::vector<Index> placed,
+                                const std::vector<bool> &known);
 
 /// Corrects the answers for nodes whose readers say more about where they
 /// belong than order and dataflow do.

@@ -107,6 +107,13 @@ void Observations::markSizes() {
           fromSizes[observation.node] || intoSizes[observation.node];
 }
 
+void Observations::markFloating() {
+  for (Index n = 0; n < size(); ++n)
+    list[n].floating = !list[n].isInput && llvm::all_of(prev[n], [&](Index p) {
+      return list[p].floating;
+    });
+}
+
 using ContentKey = std::pair<uint64_t, int64_t>;
 
 static ContentKey keyOf(const TensorContent &content) {
@@ -235,6 +242,7 @@ Observations::Observations(const Graph &graph, const States &states,
       next.items[at[p]++] = n;
 
   markSizes();
+  markFloating();
 
   // A reshape beside a Gemm is either the optimizer's (it turns MatMul and Add
   // into Reshape, Gemm, Reshape) or a view of the model itself.

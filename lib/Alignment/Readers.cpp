@@ -59,6 +59,12 @@ private:
            !states.list[placed[n]].isGap;
   }
   bool besideItsStep(Index n) const;
+  /// Whether nothing but its readers tells where the node ran: it is computed
+  /// from constants, and the file has not kept the order of the program.
+  bool floats(Index n) const {
+    return !result.ownOrder && observations.list[n].floating;
+  }
+  Index firstThatTakes(Index n) const;
   Belief &belief(Index n) const {
     return result.nodes[observations.list[n].node].best;
   }
@@ -100,7 +106,7 @@ void ReaderRules::findTaken() {
     const bool unplaced = states.list[placed[n]].unplaced;
     if (isFirst)
       ahead[n] = isProgram && unplaced;
-    if (isFirst || ahead[n])
+    if ((isFirst || ahead[n]) && !floats(n))
       taken[n] = taken[n] || (isProgram && !unplaced);
   }
 }
@@ -145,8 +151,26 @@ bool ReaderRules::besideItsStep(Index n) const {
 /// made. Only the sizes in the list belong to that place.
 bool ReaderRules::isForReaders(Index n) const {
   const Observation &observation = observations.list[n];
-  return observation.size &&
-         (observation.op == concat || observations.prev[n].empty());
+  return observation.size && (observation.op == concat || floats(n) ||
+                              observations.prev[n].empty());
+}
+
+/// The frame of the first reader in the program, if a step there makes such
+/// nodes: one was kept for all calls that need it. -1 if there is none.
+Index ReaderRules::firstThatTakes(Index n) const {
+  Index first = -1;
+  for (Index m : observations.next[n])
+    if (!observations.list[m].isOutput && belief(m).module >= 0 &&
+        (first < 0 || placed[m] < placed[first]))
+      first = m;
+  if (first < 0)
+    return -1;
+  const Index frame = frameOf(first);
+  bool makes =
+      llvm::any_of(states.ofModule[belief(first).module], [&](Index t) {
+        return states.list[t].frame == frame && emits(t, n) == Emits::Main;
+      });
+  return makes ? frame : -1;
 }
 
 /// The Shape through which a node takes a size of a tensor (the node itself, or
@@ -217,6 +241,9 @@ Index ReaderRules::target(Index n) const {
     return -1;
   if (isForReaders(n) && !readers.inOwn && !readers.several)
     return readers.common;
+  if (observation.size && floats(n) && !readers.inOwn)
+    if (Index first = firstThatTakes(n); first >= 0)
+      return first;
   if (readers.allEmit && !readers.inOwn && !besideItsStep(n))
     // Each reader's step emits such a node, and one was kept for all of them.
     return readers.oneModule ? readers.first : readers.common;

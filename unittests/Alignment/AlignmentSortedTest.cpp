@@ -114,4 +114,32 @@ TEST(AlignmentSorted, ConnectionsBeforeOrder) {
   EXPECT_EQ(model.modules()[2], 2);
 }
 
+/// Each layer computes sizes from constants, as all the others do. A tool has
+/// sorted the file so that all of these nodes come first.
+TEST(AlignmentSorted, NodesOfConstantsCameFirst) {
+  constexpr int kLayers = 12;
+  Model model;
+  int32_t t = model.traceInput(), x = model.input();
+  std::vector<int32_t> sizes, expected;
+  for (int i = 1; i <= kLayers; ++i) {
+    int32_t rest = model.node("Mod", {model.constant(7)}, ElementKind::Integer);
+    int32_t less = model.node("Sub", {rest}, ElementKind::Integer);
+    sizes.push_back(model.node("Mod", {less}, ElementKind::Integer));
+    expected.insert(expected.end(), 3, i);
+  }
+  for (int i = 1; i <= kLayers; ++i) {
+    int32_t rest = model.step("aten::remainder", i, {});
+    int32_t less = model.step("aten::rsub", i, {rest});
+    int32_t pads = model.step("aten::remainder", i, {less});
+    t = model.step("aten::pad", i, {t, pads});
+    t = model.step("aten::matmul", i, {t}, model.parameter(100 + i));
+    x = model.node("Pad", {x, sizes[i - 1]});
+    x = model.node("MatMul", {x, model.constant(100 + i)});
+    expected.insert(expected.end(), 2, i);
+  }
+  model.program.outputs.push_back(t);
+  model.graph.outputs.push_back(x);
+  EXPECT_EQ(model.modules(), expected);
+}
+
 } // namespace

@@ -8,8 +8,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
-#include <queue>
-
 using namespace mlir;
 using ::onnx::AttributeProto;
 using ::onnx::GraphProto;
@@ -35,45 +33,56 @@ static void forEachUse(const NodeProto &node,
 }
 
 std::vector<int> htp::sortNodes(const NodeProtos &nodes) {
+  const int size = nodes.size();
   llvm::StringMap<int> producers;
-  for (int i = 0; i < nodes.size(); ++i)
+  for (int i = 0; i < size; ++i)
     for (const std::string &output : nodes[i].output())
       if (!output.empty())
         producers.try_emplace(output, i);
-  auto forEachEdge = [&](llvm::function_ref<void(int from, int to)> visit) {
-    for (int i = 0; i < nodes.size(); ++i)
-      forEachUse(nodes[i], [&](StringRef name) {
-        auto it = producers.find(name);
-        if (it != producers.end() && it->second != i)
-          visit(it->second, i);
-      });
-  };
+  // The nodes that each node waits for, and whether all of them stand before
+  // it.
+  std::vector<llvm::SmallVector<int, 2>> sources(size);
   bool isSorted = true;
-  forEachEdge([&](int from, int to) { isSorted &= from < to; });
+  for (int i = 0; i < size; ++i)
+    forEachUse(nodes[i], [&](StringRef name) {
+      auto it = producers.find(name);
+      if (it == producers.end() || it->second == i)
+        return;
+      sources[i].push_back(it->second);
+      isSorted &= it->second < i;
+    });
   if (isSorted)
     return {};
 
-  std::vector<std::vector<int>> users(nodes.size());
-  std::vector<int> waitsFor(nodes.size());
-  forEachEdge([&](int from, int to) {
-    users[from].push_back(to);
-    ++waitsFor[to];
-  });
-  // Among the nodes that are ready, always take the first one in the file.
-  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
-  for (int i = 0; i < nodes.size(); ++i)
-    if (!waitsFor[i])
-      ready.push(i);
+  // Each node follows in the order of the file, but what it waits for comes
+  // first. So a misplaced node moves alone, and all others stay where they are.
+  // (Always taking the first node that is ready would instead put everything
+  // ahead that does not wait for the misplaced node.)
+  enum class State : uint8_t { New, Waiting, Done };
+  std::vector<State> states(size, State::New);
+  std::vector<std::pair<int, unsigned>>
+      stack; // a node, the next of its sources
   std::vector<int> order;
-  while (!ready.empty()) {
-    order.push_back(ready.top());
-    ready.pop();
-    for (int user : users[order.back()])
-      if (--waitsFor[user] == 0)
-        ready.push(user);
+  order.reserve(size);
+  for (int first = 0; first < size; ++first) {
+    if (states[first] == State::New)
+      stack.push_back({first, 0});
+    while (!stack.empty()) {
+      auto &[node, next] = stack.back();
+      states[node] = State::Waiting;
+      if (next == sources[node].size()) {
+        states[node] = State::Done;
+        order.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      int source = sources[node][next++];
+      if (states[source] == State::Waiting)
+        return {}; // a cycle
+      if (states[source] == State::New)
+        stack.push_back({source, 0});
+    }
   }
-  if (order.size() != size_t(nodes.size()))
-    return {};
   return order;
 }
 
