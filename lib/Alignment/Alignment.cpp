@@ -74,6 +74,7 @@ private:
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
   Index absorbedNorm(Index n, Index state,
                      const std::vector<bool> &taken) const;
+  bool isMisshapen(Index n, Index state) const;
   void giveWrapsToProducts(llvm::ArrayRef<Index> placed,
                            Alignment &result) const;
   Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
@@ -364,9 +365,20 @@ Index Aligner::mergedInto(Index n, Index state,
   return last;
 }
 
+/// Whether a node's result has another shape than that of the step.
+bool Aligner::isMisshapen(Index n, Index state) const {
+  const GraphNode &node = graph.nodes[observations.list[n].node];
+  Index made = 0;
+  if (!node.outputs.empty() && node.outputs[0] >= 0)
+    if (const GraphValue &value = graph.values[node.outputs[0]]; value.hasShape)
+      made = states.findShape(value.shape);
+  return made && states.list[state].shape && made != states.list[state].shape;
+}
+
 /// An optimizer that makes a Gemm of MatMul and Add wraps it in reshapes. They
 /// belong to this product, even if the product before or after it could have
-/// made them as well.
+/// made them as well. One whose result is not shaped like that of the product
+/// was merged with a view of the model.
 void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
                                   Alignment &result) const {
   for (Index n = 0; n < observations.size(); ++n) {
@@ -386,6 +398,7 @@ void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
     if (product == beside.end() ||
         (!observation.wrapsResult && beside.size() != 1) ||
         placed[n] == placed[*product] ||
+        (observation.wrapsResult && isMisshapen(n, placed[*product])) ||
         (emits != Emits::Wrap && emits != Emits::Nothing))
       continue;
     Belief &best = result.nodes[observation.node].best;

@@ -17,8 +17,8 @@ std::vector<Index>
 alignment::orderFloatingLast(const Observations &observations) {
   std::vector<bool> done(observations.size());
   std::vector<Index> order;
-  llvm::SmallVector<std::pair<Index, size_t>>
-      stack; // a node, its next producer
+  // Nodes that wait for their producers, and the next one to be looked at.
+  llvm::SmallVector<std::pair<Index, size_t>> stack;
   auto waits = [&](Index n) {
     return observations.list[n].floating && !observations.next[n].empty();
   };

@@ -114,28 +114,38 @@ TEST(AlignmentSorted, ConnectionsBeforeOrder) {
   EXPECT_EQ(model.modules()[2], 2);
 }
 
-/// Each layer computes sizes from constants, as all the others do. A tool has
-/// sorted the file so that all of these nodes come first.
+/// Each layer computes sizes from constants, in many steps, as all others do. A
+/// tool has sorted the file so that all of these nodes come first.
 TEST(AlignmentSorted, NodesOfConstantsCameFirst) {
-  constexpr int kLayers = 12;
+  constexpr int kLayers = 12, kSteps = 10, kMore = 40;
   Model model;
   int32_t t = model.traceInput(), x = model.input();
   std::vector<int32_t> sizes, expected;
   for (int i = 1; i <= kLayers; ++i) {
-    int32_t rest = model.node("Mod", {model.constant(7)}, ElementKind::Integer);
-    int32_t less = model.node("Sub", {rest}, ElementKind::Integer);
-    sizes.push_back(model.node("Mod", {less}, ElementKind::Integer));
-    expected.insert(expected.end(), 3, i);
+    int32_t size = model.constant(7);
+    for (int k = 0; k < kSteps; ++k) {
+      size = model.node("Mod", {size}, ElementKind::Integer);
+      size = model.node("Sub", {size}, ElementKind::Integer);
+    }
+    sizes.push_back(size);
+    expected.insert(expected.end(), 2 * kSteps, i);
   }
   for (int i = 1; i <= kLayers; ++i) {
-    int32_t rest = model.step("aten::remainder", i, {});
-    int32_t less = model.step("aten::rsub", i, {rest});
-    int32_t pads = model.step("aten::remainder", i, {less});
-    t = model.step("aten::pad", i, {t, pads});
+    int32_t size = model.step("aten::remainder", i, {});
+    size = model.step("aten::rsub", i, {size});
+    for (int k = 1; k < kSteps; ++k) {
+      size = model.step("aten::remainder", i, {size});
+      size = model.step("aten::rsub", i, {size});
+    }
+    t = model.step("aten::pad", i, {t, size});
     t = model.step("aten::matmul", i, {t}, model.parameter(100 + i));
     x = model.node("Pad", {x, sizes[i - 1]});
     x = model.node("MatMul", {x, model.constant(100 + i)});
-    expected.insert(expected.end(), 2, i);
+    for (int k = 0; k < kMore; ++k) {
+      t = model.step("aten::relu", i, {t});
+      x = model.node("Relu", {x});
+    }
+    expected.insert(expected.end(), 2 + kMore, i);
   }
   model.program.outputs.push_back(t);
   model.graph.outputs.push_back(x);

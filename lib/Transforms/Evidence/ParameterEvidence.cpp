@@ -199,6 +199,10 @@ bool ParameterValues::matchContents(Value value, Attribute contents,
     result.match = ParameterMatch::Content;
     return true;
   }
+  // A single integer in another type (a zero point is often 0) is equal to a
+  // parameter by chance.
+  if (type.getNumElements() < 2 && type.getElementType().isIntOrIndex())
+    return false;
   auto element = elementTypeFromName(dtypeOf(type.getElementType()));
   if (element && match(index.withValues(hashValues(*bytes, *element)))) {
     result.match = ParameterMatch::Values;
