@@ -17,6 +17,14 @@
 using namespace mlir;
 using namespace htp;
 
+/// Whether a change of the memory layout has taken in a transposition of the
+/// model: the channels are the last axis on one of its sides.
+static bool isTransposition(Operation *op) {
+  auto last = op->getAttrOfType<IntegerAttr>("channels_last");
+  return getOpType(op).starts_with("Reorder") && last &&
+         !last.getValue().isZero();
+}
+
 static ElementKind elementKind(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   Type element = shaped ? shaped.getElementType() : type;
@@ -155,7 +163,7 @@ void GraphBuilder::addNode(Operation *op) {
   SmallVector<ElementKind> kinds;
   {
     GraphNode &node = graph.nodes.emplace_back();
-    node.op = plainOperator(getOpType(op));
+    node.op = isTransposition(op) ? "Transpose" : plainOperator(getOpType(op));
     node.name = getNodeName(op);
     readFusion(op, node);
     for (Value operand : op->getOperands()) {
@@ -262,7 +270,7 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
           .Cases({"QuantizeLinear", "DequantizeLinear"}, true)
           .Case("DynamicQuantizeLinear", true)
           // Other memory layouts, which ONNX Runtime chooses for a processor.
-          .Cases({"ReorderInput", "ReorderOutput"}, true)
+          .Cases({"ReorderInput", "ReorderOutput"}, !isTransposition(op))
           // A bias that a quantizer moved out of a convolution.
           .Case("Add", addsQuantizedBias(op))
           .Case("Reshape", readsQuantizedBias(op))
