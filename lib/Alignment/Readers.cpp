@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Corrects the answers for nodes that are not the main node of a step: size
-// arithmetic, and nodes that an optimizer kept once for several steps. Order
-// and dataflow say little about where these belong; their readers say more.
+// arithmetic, nodes that an optimizer kept once for several steps, and changes
+// of precision. Order and dataflow say little about where these belong; their
+// readers say more.
 
 #include "Model.h"
 
@@ -36,13 +37,14 @@ public:
       : observations(observations), states(states), frames(frames),
         emissions(emissions), placed(placed), result(result),
         shape(emissions.findOp("Shape")), gather(emissions.findOp("Gather")),
-        concat(emissions.findOp("Concat")) {
+        concat(emissions.findOp("Concat")), cast(emissions.findOp("Cast")) {
     findTaken();
   }
 
   void apply(Index n);
 
 private:
+  void move(Index n, Index frame);
   void findTaken();
   Readers readersOf(Index n) const;
   bool sizeMoves(Index n, const Readers &readers) const;
@@ -51,6 +53,8 @@ private:
   Index shapeBefore(Index n) const;
   Index sightOf(Index n) const;
   Index target(Index n) const;
+  bool isPrecisionCast(Index n) const;
+  Index targetOfCast(Index n) const;
   Emits emits(Index state, Index n) const {
     return howEmits(emissions, states.list[state].kind, observations.list[n]);
   }
@@ -78,7 +82,7 @@ private:
   const Emissions &emissions;
   llvm::ArrayRef<Index> placed;
   Alignment &result;
-  Index shape, gather, concat;
+  Index shape, gather, concat, cast;
   /// The sizes that the program takes in a step of its own, and what it
   /// computes from them.
   std::vector<bool> taken;
@@ -232,6 +236,37 @@ Index ReaderRules::sightOf(Index n) const {
   return sight;
 }
 
+/// Whether a node only changes the precision of floats, which no step of the
+/// program does.
+bool ReaderRules::isPrecisionCast(Index n) const {
+  const Observation &observation = observations.list[n];
+  if (observation.op != cast || emits(placed[n], n) == Emits::Main)
+    return false;
+  const Graph &graph = observations.graph;
+  const GraphNode &node = graph.nodes[observation.node];
+  return !node.inputs.empty() && node.inputs[0] >= 0 &&
+         graph.values[node.inputs[0]].kind == ElementKind::Float &&
+         graph.values[node.outputs[0]].kind == ElementKind::Float;
+}
+
+/// The frame of a change of precision that a converter made. It widens what an
+/// operator needs that runs in higher precision, and narrows what such an
+/// operator made. -1 if neither end is known.
+Index ReaderRules::targetOfCast(Index n) const {
+  const Graph &graph = observations.graph;
+  const GraphNode &node = graph.nodes[observations.list[n].node];
+  const unsigned from = graph.values[node.inputs[0]].bits,
+                 to = graph.values[node.outputs[0]].bits;
+  llvm::ArrayRef<Index> makers = observations.prev[n];
+  const bool isMade = makers.size() == 1 &&
+                      !observations.list[makers.front()].isInput &&
+                      belief(makers.front()).module >= 0;
+  const Readers readers = readersOf(n);
+  if (readers.common >= 0 && (!isMade || (from && from < to)))
+    return readers.common;
+  return isMade ? frameOf(makers.front()) : -1;
+}
+
 /// The frame in which the node belongs according to its readers; -1 if they do
 /// not tell.
 Index ReaderRules::target(Index n) const {
@@ -256,6 +291,11 @@ Index ReaderRules::target(Index n) const {
 
 void ReaderRules::apply(Index n) {
   const Observation &observation = observations.list[n];
+  if (isPrecisionCast(n)) {
+    if (Index frame = targetOfCast(n); frame >= 0)
+      move(n, frame);
+    return;
+  }
   if (emits(placed[n], n) == Emits::Main && (!observation.size || taken[n]))
     return;
   Index frame = target(n);
@@ -265,10 +305,14 @@ void ReaderRules::apply(Index n) {
     frame = frameOf(n);
   if (Index sight = sightOf(n); sight >= 0 && !frames.inside(frame, sight))
     frame = sight;
+  move(n, frame);
+}
+
+void ReaderRules::move(Index n, Index frame) {
   if (frame == frameOf(n))
     return;
   Belief &best = belief(n);
-  result.nodes[observation.node].second = best;
+  result.nodes[observations.list[n].node].second = best;
   best = {frames.module(frame), frames.call(frame), best.weight};
 }
 

@@ -43,6 +43,8 @@ struct GraphValue {
   /// Index into Graph::constants; -1 for computed values.
   int32_t constant = -1;
   ElementKind kind = ElementKind::Unknown;
+  /// The size of an element in bits; 0: unknown.
+  unsigned bits = 0;
   bool hasShape = false;
   /// Dimensions; -1 if unknown.
   llvm::SmallVector<int64_t, 4> shape;

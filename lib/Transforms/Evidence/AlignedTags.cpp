@@ -38,6 +38,12 @@ AlignedTags::AlignedTags(mlir::ModuleOp module, const Program &program,
     sameTree &= same;
     paths.push_back(hierarchy.paths()[same ? id : tree.nearest(own.path)]);
   }
+  if (!program.sameNames)
+    return;
+  for (auto [index, step] : llvm::enumerate(program.steps))
+    for (int32_t output : step.outputs)
+      if (StringRef name = program.values[output].name; !name.empty())
+        stepsByName.try_emplace(name, index);
 }
 
 /// Collects the sizes of the parameters whose contents are known. Constants of
@@ -230,7 +236,24 @@ void AlignedTags::write(const ModelGraph &model, const Alignment &result) {
     write(op, node);
   }
   for (auto [op, node] : model.ends)
-    write(op, result.nodes[node]);
+    write(op, atItsName(op, result.nodes[node]));
+}
+
+/// A node that only re-encodes a value belongs where the value was made, unless
+/// it makes a value of the program by name: then a step in between left no node
+/// of its own, such as a Relu that a quantizer took into a range.
+AlignedNode AlignedTags::atItsName(Operation *op, AlignedNode node) const {
+  auto found = stepsByName.find(getValueName(op->getResult(0)));
+  if (found == stepsByName.end())
+    return node;
+  const Program::Step &step = program.steps[found->second];
+  if (step.module == node.best.module && step.call == node.best.call)
+    return node;
+  node.second = node.best;
+  node.best = {step.module, step.call, 1};
+  node.step = found->second;
+  node.anchored = true;
+  return node;
 }
 
 AlignmentOptions AlignedTags::optionsFor(const ModelGraph &model) const {

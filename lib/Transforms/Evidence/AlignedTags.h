@@ -63,6 +63,7 @@ private:
   void explain(const ModelGraph &model, const Alignment &result) const;
   void write(const ModelGraph &model, const Alignment &result);
   void write(mlir::Operation *op, const AlignedNode &node);
+  AlignedNode atItsName(mlir::Operation *op, AlignedNode node) const;
   bool confirms(const AlignedNode &node, TagAttr tag) const;
   void tag(mlir::Operation *op, const AlignedNode &node);
   void addAbsorbed(mlir::Operation *op, const AlignedNode &node);
@@ -85,6 +86,9 @@ private:
   /// path in the model's tree.
   std::vector<ModulePlace> places;
   std::vector<mlir::StringAttr> paths;
+  /// For each name of a value of the program, its step; empty if names may be
+  /// those of other values.
+  llvm::StringMap<int32_t> stepsByName;
   TagWriter tags;
 };
 

@@ -35,6 +35,13 @@ static ElementKind elementKind(Type type) {
   return element.isIntOrIndex() ? ElementKind::Integer : ElementKind::Unknown;
 }
 
+/// The size of an element in bits; 0 if it is not known.
+static unsigned elementBits(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  Type element = shaped ? shaped.getElementType() : type;
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+}
+
 /// The element kind that an operator makes, if its type does not tell.
 static ElementKind inferKind(Operation *op, ArrayRef<ElementKind> operands) {
   enum class Rule { First, Second, Integer, Bool };
@@ -95,6 +102,7 @@ int32_t GraphBuilder::newValue(Value value) {
   GraphValue &made = graph.values.emplace_back();
   made.name = getValueName(value);
   made.kind = elementKind(value.getType());
+  made.bits = elementBits(value.getType());
   if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
     made.hasShape = true;
     for (int64_t size : type.getShape())
@@ -257,6 +265,14 @@ static bool turnsTable(Operation *op) {
          });
 }
 
+/// Whether `op` only lays packed integers out for operators on quantized
+/// weights: a product and a look-up that share a table store it differently.
+static bool laysOutQuantized(Operation *op) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
+    return plainOperator(getOpType(user)) != getOpType(user);
+  });
+}
+
 /// The value that `op` passes on in another encoding, or -1. Because of this,
 /// the weights and activations of a quantized model look like those of the
 /// original model.
@@ -273,7 +289,9 @@ int32_t GraphBuilder::seenThrough(Operation *op) {
           .Cases({"ReorderInput", "ReorderOutput"}, !isTransposition(op))
           // A bias that a quantizer moved out of a convolution.
           .Case("Add", addsQuantizedBias(op))
-          .Case("Reshape", readsQuantizedBias(op))
+          .Case("Reshape",
+                readsQuantizedBias(op) || (graph.values[source].constant >= 0 &&
+                                           laysOutQuantized(op)))
           .Case("Identity", graph.values[source].constant >= 0)
           .Case("Transpose",
                 graph.values[source].constant >= 0 && turnsTable(op))
