@@ -276,10 +276,13 @@ std::vector<Index> Aligner::places(const Posterior &posterior,
   std::vector<Index> placed = mostLikely(posterior);
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
-    if (!observation.isInput && !observation.isOutput &&
-        !canEmit(placed[n], n) &&
-        isKnown(
-            howEmits(emissions, states.list[loosely[n]].kind, observation)) &&
+    if (observation.isInput || observation.isOutput)
+      continue;
+    Emits free = howEmits(emissions, states.list[loosely[n]].kind, observation),
+          chosen =
+              howEmits(emissions, states.list[placed[n]].kind, observation);
+    if ((canEmit(placed[n], n) ? chosen == Emits::Part && free == Emits::Main
+                               : isKnown(free)) &&
         hasWays(n, loosely[n], loosely))
       placed[n] = loosely[n];
   }
@@ -467,7 +470,9 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     if (observation.isInput || observation.isOutput || !observation.names)
       continue;
     std::vector<ModuleBelief> beliefs = weighModules(n, posterior);
-    if (!canEmit(beliefs[0].second, n) && canEmit(placed[n], n))
+    if (states.list[beliefs[0].second].module !=
+            states.list[placed[n]].module &&
+        placed[n] == loosely[n] && canEmit(placed[n], n))
       putFirst(placed[n], beliefs);
     AlignedNode &node = result.nodes[observation.node];
     node = {};
@@ -496,8 +501,8 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
   }
   giveWrapsToProducts(placed, result);
-  moveToReaders(observations, states, frames, emissions, anchors, placed,
-                result);
+  moveToReaders(observations, states, frames, emissions, anchors, *reach,
+                placed, result);
   for (Index n : foldedIn) {
     AlignedNode &node = result.nodes[observations.list[n].node];
     const State &norm = states.list[placed[n]];

@@ -65,6 +65,7 @@ private:
   void chooseByKind(Index n, Index low, Index high);
   Candidate score(Index n, Index t) const;
   float weightShapes(Index n, Index t) const;
+  bool isApart(Index n, Index t) const;
   bool between(Index n, Index t) const;
   bool sharedBeyond(Index n, Index frame) const;
   bool mayLieInGap(Index n, Index frame) const;
@@ -314,6 +315,24 @@ float CandidateFinder::weightShapes(Index n, Index t) const {
   return sameRank ? parameters.misshapenWeight : 0;
 }
 
+/// Whether a node is no part of a step whose main node is known: parts are
+/// beside it, or beside another part. Only where parts stand for the main node
+/// itself may they be further away, and sizes may come from anywhere.
+bool CandidateFinder::isApart(Index n, Index t) const {
+  if (observations.list[n].size || states.list[t].kind < 0 ||
+      emissions.rule(states.list[t].kind).instead)
+    return false;
+  auto isMain = [&](Index m) {
+    return llvm::is_contained(anchors.states[m], t);
+  };
+  auto isBeside = [&](Index m) {
+    return isMain(m) || llvm::any_of(observations.prev[m], isMain) ||
+           llvm::any_of(observations.next[m], isMain);
+  };
+  return llvm::none_of(observations.prev[n], isBeside) &&
+         llvm::none_of(observations.next[n], isBeside);
+}
+
 Candidate CandidateFinder::score(Index n, Index t) const {
   const Observation &observation = observations.list[n];
   const State &state = states.list[t];
@@ -354,7 +373,7 @@ Candidate CandidateFinder::score(Index n, Index t) const {
     candidate.main += weightShapes(n, t);
     if (read[t]) { // the nodes that are anchored in it are its main nodes
       candidate.main += parameters.unread;
-      if (observation.op == transpose)
+      if (observation.op == transpose || isApart(n, t))
         candidate.part += parameters.unread;
     }
   }

@@ -417,8 +417,8 @@ std::vector<Index> orderByPlace(const Observations &observations,
 /// belong than order and dataflow do.
 void moveToReaders(const Observations &observations, const States &states,
                    const Frames &frames, const Emissions &emissions,
-                   const Anchors &anchors, llvm::ArrayRef<Index> placed,
-                   Alignment &result);
+                   const Anchors &anchors, const Reach &reach,
+                   llvm::ArrayRef<Index> placed, Alignment &result);
 
 } // namespace htp::alignment
 

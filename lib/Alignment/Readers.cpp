@@ -33,9 +33,10 @@ class ReaderRules {
 public:
   ReaderRules(const Observations &observations, const States &states,
               const Frames &frames, const Emissions &emissions,
-              llvm::ArrayRef<Index> placed, Alignment &result)
+              const Reach &reach, llvm::ArrayRef<Index> placed,
+              Alignment &result)
       : observations(observations), states(states), frames(frames),
-        emissions(emissions), placed(placed), result(result),
+        emissions(emissions), reach(reach), placed(placed), result(result),
         shape(emissions.findOp("Shape")), gather(emissions.findOp("Gather")),
         concat(emissions.findOp("Concat")), cast(emissions.findOp("Cast")) {
     findTaken();
@@ -53,6 +54,7 @@ private:
   Index shapeBefore(Index n) const;
   Index sightOf(Index n) const;
   Index target(Index n) const;
+  bool isLost(Index n) const;
   bool isPrecisionCast(Index n) const;
   Index targetOfCast(Index n) const;
   Emits emits(Index state, Index n) const {
@@ -80,6 +82,7 @@ private:
   const States &states;
   const Frames &frames;
   const Emissions &emissions;
+  const Reach &reach;
   llvm::ArrayRef<Index> placed;
   Alignment &result;
   Index shape, gather, concat, cast;
@@ -236,6 +239,26 @@ Index ReaderRules::sightOf(Index n) const {
   return sight;
 }
 
+/// Whether a node was placed in a call in which it has no neighbour, in a step
+/// from which no way leads to its readers, while all of these are in another
+/// call.
+bool ReaderRules::isLost(Index n) const {
+  const Readers readers = readersOf(n);
+  const Index own = frameOf(n);
+  auto isBeside = [&](Index m) {
+    return placed[m] == placed[n] ||
+           (belief(m).module >= 0 && !observations.list[m].isInput &&
+            !observations.list[m].isOutput && frameOf(m) == own);
+  };
+  return !states.list[placed[n]].isGap && readers.common >= 0 &&
+         !readers.several && !readers.inOwn &&
+         llvm::none_of(observations.prev[n], isBeside) &&
+         llvm::none_of(observations.next[n], [&](Index m) {
+           return observations.list[m].isOutput ||
+                  reach(placed[n], placed[m]) > 0;
+         });
+}
+
 /// Whether a node only changes the precision of floats, which no step of the
 /// program does.
 bool ReaderRules::isPrecisionCast(Index n) const {
@@ -296,6 +319,10 @@ void ReaderRules::apply(Index n) {
       move(n, frame);
     return;
   }
+  if (isLost(n)) {
+    move(n, readersOf(n).common);
+    return;
+  }
   if (emits(placed[n], n) == Emits::Main && (!observation.size || taken[n]))
     return;
   Index frame = target(n);
@@ -319,11 +346,12 @@ void ReaderRules::move(Index n, Index frame) {
 void alignment::moveToReaders(const Observations &observations,
                               const States &states, const Frames &frames,
                               const Emissions &emissions,
-                              const Anchors &anchors,
+                              const Anchors &anchors, const Reach &reach,
                               llvm::ArrayRef<Index> placed, Alignment &result) {
   if (!frames.known())
     return;
-  ReaderRules rules(observations, states, frames, emissions, placed, result);
+  ReaderRules rules(observations, states, frames, emissions, reach, placed,
+                    result);
   // Readers come before what they read, so that a chain moves together.
   for (Index n = observations.size(); n-- > 0;) {
     const Observation &observation = observations.list[n];
