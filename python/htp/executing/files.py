@@ -1,0 +1,99 @@
+"""Runs both forms of a model and writes what was found: docs/formats/executed.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..diffing import open_program
+from ..errors import BadInput
+from ..files import Outputs
+from ..holding import StrPath, held
+from ..notices import Notices
+from ..running import read_inputs
+
+
+@dataclass
+class Execution:
+    """What one run of both forms showed, in a file that was written."""
+
+    path: Path
+    document: Mapping[str, Any]
+    warnings: list[str] = field(default_factory=list)
+    replaced: list[Path] = field(default_factory=list)
+
+
+def execute(
+    model: Any,
+    program: Any,
+    f: StrPath = "model.executed.json",
+    *,
+    inputs: StrPath | Mapping[str, Any] | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Execution:
+    """Runs an ONNX model and the PyTorch model that it was made from on the same inputs, and writes which of its values are
+    what module calls took and returned, for `htp.tag(…, run=…)`.
+
+    `model` is what `htp.tag` takes. `program` is a pair of an nn.Module and its inputs (a tuple or a dict), or what
+    `htp export` takes, such as `model.py:build`. `inputs` (an .npz file, or arrays by name) replaces its inputs. A
+    PyTorch model whose results have nothing to do with those of the graph is an error, or with `force` a warning.
+    """
+    target = Path(f)
+    notices = Notices()
+    try:
+        with held(model) as source, Outputs(target) as outputs:
+            document = examined(source.path, program, inputs, force, notices, progress)
+            text = json.dumps(document, separators=(",", ":"))
+            outputs[target].write_text(text, encoding="utf-8")
+    finally:
+        notices.issue()
+    return Execution(target, document, notices.texts, outputs.replaced)
+
+
+def examined(
+    path: Path,
+    program: Any,
+    inputs: StrPath | Mapping[str, Any] | None,
+    force: bool,
+    notices: Notices,
+    progress: Callable[[str], None],
+) -> dict[str, Any]:
+    """The document about a file and a PyTorch model."""
+    known = open_program(program, "--run")
+    from ..modules import describe_modules
+    from .calls import observe
+    from .graph import Executable
+    from .ties import Ties
+
+    graph = Executable(path)
+    if inputs is not None:
+        known.give(read_inputs(inputs))
+    progress(f"running {known.path}")
+    seen = observe(known)
+    progress(f"running {path}")
+    run = graph.run(known.feeds)
+    ties = Ties(seen, run)
+    if (apart := ties.of_another_model(graph.results)) is not None:
+        text = (
+            f"{path} is not of {known.path}, or has other weights: on the same inputs their results "
+            f"differ by {apart:.0%} of their length, expected less than 70%"
+        )
+        if not force:
+            raise BadInput(text)
+        notices.warn(text)
+    if not ties.value:
+        notices.warn(f"no value of {path} is the result of a module call of {known.path}")
+    modules, _ = describe_modules(known.model)
+    for module in modules:
+        module["calls"] = sum(call.module == module["path"] for call in seen.calls)
+    return {
+        "format": "htp-executed",
+        "version": 1,
+        "modules": modules,
+        "calls": ties.calls(),
+        "unclear": ties.unclear,
+    }
