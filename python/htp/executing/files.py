@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,12 @@ from typing import Any
 from ..diffing import open_program
 from ..errors import BadInput
 from ..files import Outputs
-from ..holding import StrPath, held
+from ..holding import StrPath, existing, held
 from ..notices import Notices
 from ..running import read_inputs
+from ..scratch import Scratch
+
+Progress = Callable[[str], None]
 
 
 @dataclass
@@ -33,7 +38,7 @@ def execute(
     *,
     inputs: StrPath | Mapping[str, Any] | None = None,
     force: bool = False,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Progress = lambda text: None,
 ) -> Execution:
     """Runs an ONNX model and the PyTorch model that it was made from on the same inputs, and writes which of its values are
     what module calls took and returned, for `htp.tag(…, run=…)`.
@@ -54,13 +59,43 @@ def execute(
     return Execution(target, document, notices.texts, outputs.replaced)
 
 
+@contextlib.contextmanager
+def held_execution(
+    path: Path,
+    run: Any,
+    inputs: StrPath | Mapping[str, Any] | None,
+    force: bool,
+    progress: Progress,
+) -> Iterator[Path]:
+    """Within the block, what a run of the model at `path` shows is a file. `run` is that file, the result of `execute`, or
+    the PyTorch model to run."""
+    if isinstance(run, Execution) or _is_file(run):
+        if inputs is not None:
+            raise BadInput("inputs have no effect on a run that is already recorded")
+        yield existing(run.path if isinstance(run, Execution) else run)
+        return
+    notices = Notices()
+    try:
+        document = examined(path, run, inputs, force, notices, progress)
+    finally:
+        notices.issue(stacklevel=4)
+    with Scratch("htp-scratch-") as folder:
+        file = folder / "executed.json"
+        file.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
+        yield file
+
+
+def _is_file(run: Any) -> bool:
+    return isinstance(run, (str, os.PathLike)) and os.fspath(run).endswith(".json")
+
+
 def examined(
     path: Path,
     program: Any,
     inputs: StrPath | Mapping[str, Any] | None,
     force: bool,
     notices: Notices,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> dict[str, Any]:
     """The document about a file and a PyTorch model."""
     known = open_program(program, "--run")
