@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..diffing import open_program
 from ..errors import BadInput
@@ -17,6 +17,11 @@ from ..holding import StrPath, existing, held
 from ..notices import Notices
 from ..running import read_inputs
 from ..scratch import Scratch
+
+if TYPE_CHECKING:
+    from ..diff_programs import Program
+    from .calls import Observation
+    from .graph import Executable
 
 Progress = Callable[[str], None]
 
@@ -99,10 +104,8 @@ def examined(
 ) -> dict[str, Any]:
     """The document about a file and a PyTorch model."""
     known = open_program(program, "--run")
-    from ..modules import describe_modules
     from .calls import observe
     from .graph import Executable
-    from .ties import Ties
 
     graph = Executable(path)
     if inputs is not None:
@@ -110,18 +113,27 @@ def examined(
     progress(f"running {known.path}")
     seen = observe(known)
     progress(f"running {path}")
-    run = graph.run(known.feeds)
-    ties = Ties(seen, run)
+    return compared(known, seen, graph, force, notices)
+
+
+def compared(
+    known: Program, seen: Observation, graph: Executable, force: bool, notices: Notices
+) -> dict[str, Any]:
+    """The document about a run of a PyTorch model and a graph that is run now."""
+    from ..modules import describe_modules
+    from .ties import Ties
+
+    ties = Ties(seen, graph.run(known.feeds))
     if (apart := ties.of_another_model(graph.results)) is not None:
         text = (
-            f"{path} is not of {known.path}, or has other weights: on the same inputs their results "
+            f"{graph.path} is not of {known.path}, or has other weights: on the same inputs their results "
             f"differ by {apart:.0%} of their length, expected less than 70%"
         )
         if not force:
             raise BadInput(text)
         notices.warn(text)
     if not ties.value:
-        notices.warn(f"no value of {path} is the result of a module call of {known.path}")
+        notices.warn(f"no value of {graph.path} is the result of a module call of {known.path}")
     modules, _ = describe_modules(known.model)
     for module in modules:
         module["calls"] = sum(call.module == module["path"] for call in seen.calls)

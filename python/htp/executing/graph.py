@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from .sketching import Sketch, distances, sketch
 _BYTES, _FIRST, _GROWTH = 256 << 20, 64, 4
 #: Operators that pass a tensor on in another encoding.
 _ENCODINGS = ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Identity")
-#: How far the result may be from the tensor, if it was quantized on the way, or if not.
-_QUANTIZED, _COPIED = 0.35, 5e-5
+#: How far a copy may be from the tensor: by any operator, in another type, quantized.
+_COPIED, _ROUNDED, _QUANTIZED = 5e-5, 0.01, 0.35
 
 
 @dataclass
@@ -29,6 +30,16 @@ class Run:
     inputs: list[str]
     #: The value that a value is a copy of.
     copies: dict[str, str]
+
+
+def _sorted(nodes: Any) -> Iterator[Any]:
+    """Nodes in topological order; ONNX Runtime also takes files that are not."""
+    producers = {name: i for i, node in enumerate(nodes) for name in node.output if name}
+    before = {
+        i: dict.fromkeys(producers[name] for name in read_by(node) if name in producers)
+        for i, node in enumerate(nodes)
+    }
+    return (nodes[i] for i in TopologicalSorter(before).static_order())
 
 
 class Executable:
@@ -47,7 +58,8 @@ class Executable:
         self.wanted = [value for value in graph.input if value.name not in constants]
         self.inputs = [value.name for value in self.wanted]
         self.results = [value.name for value in graph.output]
-        self.producers = {name: node for node in graph.node for name in node.output if name}
+        self.nodes = list(_sorted(graph.node))
+        self.producers = {name: node for node in self.nodes for name in node.output if name}
         self.bytes = _BYTES
 
     def run(self, arrays: Mapping[str, Any]) -> Run:
@@ -75,7 +87,7 @@ class Executable:
     def _varying(self) -> Iterator[str]:
         """The values that depend on an input."""
         found = set(self.inputs)
-        for node in self.proto.graph.node:
+        for node in self.nodes:
             if any(name in found for name in read_by(node)):
                 found |= set(node.output)
                 yield from (name for name in node.output if name)
@@ -100,19 +112,18 @@ class Executable:
         """The values that are equal to one that their node reads, perhaps through other encodings, with that value."""
         for name, node in self.producers.items():
             if name in values:
-                for before, quantized in self._before(node):
+                for before, limit in self._before(node):
                     if before not in values or values[before].form != values[name].form:
                         continue
-                    limit = _QUANTIZED if quantized else _COPIED
                     if distances([values[name]], [values[before]])[0, 0] <= limit:
                         yield name, before
                         break
 
-    def _before(self, node: Any) -> Iterator[tuple[str, bool]]:
-        """What a node reads, and whether it was quantized since. Looks through encodings."""
-        yield from ((name, False) for name in node.input)
-        quantized = False
+    def _before(self, node: Any) -> Iterator[tuple[str, float]]:
+        """What a node reads, also through encodings, and how far a copy of it may be from it."""
+        limit = _COPIED
+        yield from ((name, limit) for name in node.input)
         while node is not None and node.op_type in _ENCODINGS and node.input:
-            quantized |= node.op_type == "QuantizeLinear"
-            yield node.input[0], quantized
+            limit = max(limit, _QUANTIZED if node.op_type == "QuantizeLinear" else _ROUNDED)
+            yield node.input[0], limit
             node = self.producers.get(node.input[0])
