@@ -166,6 +166,10 @@ void Placement::claimBorders() {
     }
   for (auto [value, number] : innermost) {
     Operation *op = value.getDefiningOp();
+    // A node that was fused of several may return what the first of them made
+    // as well, as a further result. It belongs to the last.
+    if (op && isForeign(op) && value != op->getResult(0))
+      continue;
     const Run &call = calls[number];
     // A call may run in the body of an If: then the node is not in the call,
     // but the call in the node. What only changes an encoding makes nothing.
