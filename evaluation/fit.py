@@ -67,6 +67,7 @@ class File:
     told: bool = False  # whether its nodes carry the notes that the truth is read from
     nodes: frozenset[int] | None = None  # those that are counted, if not all are
     located: bool = False  # whether tags are dropped, and made again from locations
+    grounds: str = ""  # what those begin with that are counted, if not all are
 
 
 # --- which files -------------------------------------------------------------------------------
@@ -123,11 +124,15 @@ def deployed(work: Path, programs: Path) -> Iterator[File]:
             for form in kinds:
                 for names in figures.NAMES:
                     file = folder / f"{graph}.{form}.{names}.onnx"
-                    alone = deployed_check.executed_beside(file)
-                    known = [deployed_check.option(folder, graph, s, file) for s in figures.SOURCES]
-                    for given in [*known, alone]:
-                        if given and file.with_suffix(".truth.json").exists():
+                    if not file.with_suffix(".truth.json").exists():
+                        continue
+                    for source in figures.SOURCES:
+                        if given := deployed_check.option(folder, graph, source, file):
                             yield File("deployed", folder.name, file, given, told=False)
+                    # With a trace, alignments may decide before a new ground has a worth. Without one, hardly anything
+                    # is known of the other nodes, which is not how files are usually tagged.
+                    if given := deployed_check.executed_beside(file):
+                        yield File("deployed", folder.name, file, given, grounds="executed")
 
 
 # --- what htp-opt says -------------------------------------------------------------------------
@@ -197,7 +202,7 @@ def judged(file: File, programs: Path) -> collections.Counter[tuple[str, bool]]:
         if file.nodes is not None and number not in file.nodes:
             continue
         ground = grounds.get(node.output[0]) if node.output else None
-        if ground is None or node.op_type == "Constant":
+        if ground is None or node.op_type == "Constant" or not ground.startswith(file.grounds):
             continue
         scope = {p.key: p.value for p in node.metadata_props}.get("htp.scope")
         if region is not None:
