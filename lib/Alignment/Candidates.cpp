@@ -248,9 +248,7 @@ void CandidateFinder::findCentres() {
 }
 
 void CandidateFinder::markRead() {
-  read.assign(states.size(), false);
-  for (Index t : anchors.states.items)
-    read[t] = true;
+  read = anchors.taken;
 }
 
 bool CandidateFinder::between(Index n, Index t) const {

@@ -125,9 +125,12 @@ void AlignedTags::setPriors(ModelGraph &model) {
       continue;
     node.prior.module = *known;
     node.prior.weak = givesWay(tag);
-    // Other evidence often leaves open which call it is.
-    if (tag.getEvidence() == Evidence::Executed)
+    // Other evidence often leaves open which call it is. The node's parameters
+    // say which step of the module it is, and therefore come first.
+    if (tag.getEvidence() == Evidence::Executed) {
       node.prior.call = tag.getCall();
+      node.prior.weak = true;
+    }
   }
 }
 
