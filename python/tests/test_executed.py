@@ -164,12 +164,37 @@ def test_a_call_that_takes_what_the_graph_lacks_is_open():
     assert found["conv", 0]["partly"] and "open" not in found["conv", 0]
 
 
-def test_shape_and_kind_must_agree():
+def test_the_kind_must_agree():
     x, h = array(), np.arange(24).reshape(3, 8)
     calls = [("", None, [x], [h]), ("a", 0, [x], [h])]
-    for other in (h.reshape(4, 6), h.astype(np.float32)):
-        found = by_module(tied(calls, {"x": x, "h": other}, inputs=["x"]))
-        assert found["a", 0]["returns"] == []
+    found = by_module(tied(calls, {"x": x, "h": h.astype(np.float32)}, inputs=["x"]))
+    assert found["a", 0]["returns"] == []
+
+
+def test_a_value_of_another_shape_stands_for_a_tensor_whose_shape_is_gone():
+    """As a product of matrices, whose result a merged view splits into heads at once."""
+    x, h, y = array(), array(3, 8), array()
+    calls = [("", None, [x], [y]), ("lin", 0, [x], [h]), ("b", 0, [h], [y])]
+    values = {"x": x, "gemm": h.reshape(24), "heads": h.reshape(3, 2, 4), "y": y.copy()}
+    seen = tied(calls, values, inputs=["x"])
+    seen.run.views["heads"] = "gemm"
+    found = by_module(Ties(seen.seen, seen.run))
+    assert found["lin", 0]["returns"] == ["gemm"] == found["b", 0]["takes"]
+    # The shape itself comes first.
+    seen.run.values["same"] = sketch(h.copy())
+    seen.run.views["same"] = "gemm"
+    assert by_module(Ties(seen.seen, seen.run))["lin", 0]["returns"] == ["same"]
+
+
+def test_a_view_of_another_tensor_is_not_its_own_border():
+    """Flatten returned what the convolution had made: no value of that shape is left."""
+    x, h, y = array(), array(3, 8), array()
+    calls = [("", None, [x], [y]), ("conv", 0, [x], [h]), ("flatten", 0, [h], [h.reshape(24)])]
+    calls.append(("lin", 0, [calls[2][3][0]], [y]))
+    found = by_module(tied(calls, {"x": x, "h": h.copy(), "y": y.copy()}, inputs=["x"]))
+    assert found["conv", 0]["returns"] == ["h"]
+    assert found["flatten", 0]["returns"] == [] and found["flatten", 0]["partly"]
+    assert found["lin", 0]["open"]
 
 
 def chain(length):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,9 @@ class Run:
 
     values: dict[str, Sketch]
     inputs: list[str]
-    #: The value that a value is a copy of.
+    #: The value that a value is a copy of, and the one of another shape that it has the elements of.
     copies: dict[str, str]
+    views: dict[str, str] = field(default_factory=dict)
 
 
 def _sorted(nodes: Any) -> Iterator[Any]:
@@ -82,7 +83,11 @@ class Executable:
                     f"{self.path} returns NaN for these inputs (in {name!r}): nothing can be compared, "
                     "expected inputs for which its results are numbers"
                 )
-        return Run(known, self.inputs, dict(self._copies(known)))
+        found = dict(self._copies(known))
+        alike = {name: known[name].shape == known[before].shape for name, before in found.items()}
+        copies = {name: before for name, before in found.items() if alike[name]}
+        views = {name: before for name, before in found.items() if not alike[name]}
+        return Run(known, self.inputs, copies, views)
 
     def _varying(self) -> Iterator[str]:
         """The values that depend on an input."""
@@ -109,7 +114,7 @@ class Executable:
                 yield output.name, array
 
     def _copies(self, values: Mapping[str, Sketch]) -> Iterator[tuple[str, str]]:
-        """The values that are equal to one that their node reads, perhaps through other encodings, with that value."""
+        """The values with the elements of one that their node reads, perhaps through other encodings, with that value."""
         for name, node in self.producers.items():
             if name in values:
                 for before, limit in self._before(node):

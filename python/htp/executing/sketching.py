@@ -23,8 +23,8 @@ _SLAB = 64
 #: Masks hold -inf or the smallest number of a type, depending on who made them.
 _LARGEST = float(numpy.finfo(numpy.float32).max)
 
-#: The sizes of a tensor and the kind of its elements: only tensors of one form can be equal.
-Form = tuple[tuple[int, ...], str]
+#: How many elements a tensor has and of which kind: only tensors of one form can be compared.
+Form = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Sketch:
     """What is kept of a tensor."""
 
     form: Form
+    shape: tuple[int, ...]
     products: Any
     norm: float
     #: Whether the contents are distinctive; tensors of equal numbers, and very small ones, occur everywhere.
@@ -71,7 +72,8 @@ def sketch(array: Any) -> Sketch | None:
         first = begin // _BLOCK
         products += ((padded @ _vectors()) * signs[first : first + len(padded)]).sum(axis=0)
     return Sketch(
-        form=(tuple(array.shape), kind),
+        form=(flat.size, kind),
+        shape=tuple(array.shape),
         products=products,
         norm=square**0.5,
         telling=bool(flat.size >= 4 and least < most and not nan),

@@ -7,6 +7,9 @@ Whatever may be one of several is left out:
 - a tensor that several unrelated calls returned, or that several values of the graph equal;
 - a tensor that a call had taken before it returned it;
 - tensors of equal numbers, and very small ones: they only say where a call began.
+
+A value of another shape with the same elements in the same order stands for a tensor if no value has its shape: exporters
+multiply matrices where PyTorch has batches of them, and optimizers merge views.
 """
 
 from __future__ import annotations
@@ -64,14 +67,21 @@ class Ties:
     def _sketches(self, numbers: Iterable[int]) -> list[Sketch]:
         return [self.seen.tensors[number] for number in numbers]
 
+    @staticmethod
+    def _shapes(sketches: list[Sketch]) -> Any:
+        """A number for the shape of each."""
+        known = {made.shape: number for number, made in enumerate(sketches)}
+        return numpy.array([known[made.shape] for made in sketches])
+
     def _first(self) -> list[int]:
         """For each tensor, the first one that it equals."""
         first = list(range(len(self.seen.tensors)))
         for group in self._groups(first).values():
             apart = distances(self._sketches(group), self._sketches(group))
+            shapes = self._shapes(self._sketches(group))
+            equal = (apart <= _EQUAL) & (shapes[:, None] == shapes)
             for row, number in enumerate(group):
-                place = int(numpy.argmax(apart[row, : row + 1] <= _EQUAL))
-                first[number] = first[group[place]]
+                first[number] = first[group[int(numpy.argmax(equal[row, : row + 1]))]]
         return first
 
     def _inputs(self) -> dict[int, str]:
@@ -123,22 +133,35 @@ class Ties:
             if not made.nan:
                 values[made.form].append(name)
         apart: dict[Form, Any] = {}
+        alike: dict[Form, Any] = {}
+        views: dict[int, set[str]] = {}
         groups = self._groups(dict.fromkeys(self.first))
         for form, numbers in groups.items():
             names = values[form]
             made = [self.run.values[name] for name in names]
-            apart[form] = distances(self._sketches(numbers), made)
-            for number, row in zip(numbers, apart[form]):
-                self.equal[number] = [names[i] for i in numpy.flatnonzero(row <= _EQUAL)]
+            ours = self._sketches(numbers)
+            apart[form] = distances(ours, made)
+            shapes = self._shapes([*ours, *made])
+            alike[form] = shapes[: len(ours), None] == shapes[None, len(ours) :]
+            equal = apart[form] <= _EQUAL
+            for row, number in enumerate(numbers):
+                same = equal[row] & alike[form][row]
+                self.equal[number] = [names[i] for i in numpy.flatnonzero(same)]
+                if not same.any() and self.seen.tensors[number].telling:
+                    views[number] = {self._root(names[i]) for i in numpy.flatnonzero(equal[row])}
         for number, name in self.inputs.items():
             self.equal.setdefault(number, []).append(name)
         for number, equal in self.equal.items():
             found = {self.originals[name] for name in equal}
             if len(found) == 1 and (self.seen.tensors[number].telling or number in self.inputs):
                 self.value[number] = found.pop()
-        if not self.is_full:
+        full, used = self.is_full, set(self.value.values())
+        for number, roots in views.items():
+            if len(roots) == 1 and not roots & used:
+                self.value[number] = roots.pop()
+        if not full:
             for form, numbers in groups.items():
-                self._tie_nearest(numbers, values[form], apart[form])
+                self._tie_nearest(numbers, values[form], apart[form], alike[form])
 
     @property
     def is_full(self) -> bool:
@@ -146,8 +169,34 @@ class Ties:
         telling = [number for number in self.emitters if self.seen.tensors[number].telling]
         return sum(bool(self.equal.get(n)) for n in telling) >= _FULL * len(telling)
 
-    def _tie_nearest(self, numbers: list[int], names: list[str], apart: Any) -> None:
-        """Ties tensors and values of one form that are by far the nearest to each other."""
+    def _root(self, name: str) -> str:
+        """The value whose elements a value has, directly or through others."""
+        while name in self.run.copies or name in self.run.views:
+            name = self.run.copies.get(name) or self.run.views[name]
+        return name
+
+    def _tie_nearest(self, numbers: list[int], names: list[str], apart: Any, alike: Any) -> None:
+        """Ties tensors and values of one form that are by far the nearest to each other: first those of one shape, then
+        tensors of whose shape no value is near."""
+        same = numpy.where(alike, apart, numpy.inf)
+        self._tie_clear(numbers, names, same)
+        used = set(self.value.values())
+        rows = [
+            i
+            for i, number in enumerate(numbers)
+            if number not in self.value and not (same[i] <= _NEAR).any()
+        ]
+        columns = [
+            i for i, name in enumerate(names) if self._root(name) == name and name not in used
+        ]
+        if rows and columns:
+            self._tie_clear(
+                [numbers[i] for i in rows],
+                [names[i] for i in columns],
+                apart[numpy.ix_(rows, columns)],
+            )
+
+    def _tie_clear(self, numbers: list[int], names: list[str], apart: Any) -> None:
         columns = [
             i
             for i, name in enumerate(names)
