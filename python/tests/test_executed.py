@@ -20,6 +20,12 @@ pytest.importorskip("onnxruntime")
 RANDOM = np.random.default_rng(7)
 
 
+@pytest.fixture(autouse=True)
+def seeded():
+    global RANDOM
+    RANDOM = np.random.default_rng(7)
+
+
 def array(*shape):
     return RANDOM.standard_normal(shape or (3, 8)).astype(np.float32)
 
@@ -38,7 +44,7 @@ def test_sketches_tell_the_distance():
     for share in (1e-6, 1e-3, 0.1, 0.5):
         other = noisy(one.astype(np.float64), share)
         far = distances([sketch(one)], [sketch(other)])[0, 0]
-        assert far == pytest.approx(share, rel=0.35)
+        assert far == pytest.approx(share, rel=0.2)
     assert distances([sketch(one)], [sketch(one.copy())])[0, 0] == 0
     assert distances([sketch(one)], [sketch(array(3000, 40))])[0, 0] > 1
 
@@ -52,8 +58,8 @@ def test_a_sketch_is_small_and_does_not_copy_the_tensor():
     made = sketch(large)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 24 << 20
-    assert made.products.nbytes == 512 and not made.telling
+    assert most < 48 << 20
+    assert made.products.nbytes == 2048 and not made.telling
 
 
 def test_what_a_sketch_says_of_odd_tensors():
