@@ -46,6 +46,15 @@ def test_sketches_tell_the_distance():
         far = distances([sketch(one)], [sketch(other)])[0, 0]
         assert far == pytest.approx(share, rel=0.2)
     assert distances([sketch(one)], [sketch(one.copy())])[0, 0] == 0
+    other = one.copy()
+    other[:, 3] += 1  # in one place of every row, as another bias
+    share = np.linalg.norm(other - one) / np.linalg.norm(other)
+    assert distances([sketch(one)], [sketch(other)])[0, 0] == pytest.approx(share, rel=0.2)
+    wide = one.reshape(-1)[: 29 * 4096].reshape(29, 4096)
+    other = wide.copy()
+    other[:, 3] += 1  # in one place of every block
+    share = np.linalg.norm(other - wide) / np.linalg.norm(other)
+    assert distances([sketch(wide)], [sketch(other)])[0, 0] == pytest.approx(share, rel=0.3)
     assert distances([sketch(one)], [sketch(array(3000, 40))])[0, 0] > 1
 
 
@@ -59,7 +68,7 @@ def test_a_sketch_is_small_and_does_not_copy_the_tensor():
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 48 << 20
-    assert made.products.nbytes == 2048 and not made.telling
+    assert made.sums.nbytes == 2048 and not made.telling
 
 
 def test_what_a_sketch_says_of_odd_tensors():
@@ -467,7 +476,7 @@ def test_values_are_fetched_in_parts(folder):
     parts._fetched = watched
     found = parts.run(feeds).values
     assert list(found) == list(whole) and max(fetched[1:], default=0) <= 4
-    assert all((found[name].products == whole[name].products).all() for name in whole)
+    assert all((found[name].sums == whole[name].sums).all() for name in whole)
 
 
 def test_no_tensor_is_kept(folder):

@@ -83,9 +83,9 @@ class Observer:
 
     def _number(self, tensor: torch.Tensor) -> int | None:
         """The number of a tensor with these contents; None if it cannot be sketched."""
-        found = self.known.get(id(tensor))
-        if found and found[0]() is tensor and found[1] == tensor._version:
-            return found[2]
+        before, version, found = self.known.get(id(tensor), (None, 0, None))
+        if before and before() is tensor and version == tensor._version:
+            return found
         number: int | None = None
         if (made := _sketch(tensor)) is not None:
             number = len(self.seen.tensors)

@@ -1,9 +1,10 @@
 """Sketches of tensors: so small that those of all values of a large model can be kept, and so made that the distance of
 two tensors can be estimated from their sketches.
 
-A sketch has the products of the flattened tensor with fixed random vectors of ±1. The mean square of the differences of
-two sketches is then, on average, the square of the distance of the tensors (Johnson and Lindenstrauss): with 256
-vectors the distance is known to within about 4 %, and equal tensors have equal sketches.
+The elements of a tensor are dealt at random into as many groups as a sketch has numbers, and added up with random signs.
+The square of the distance of two sketches is then, on average, the square of the distance of the tensors (Charikar et al.,
+"Finding frequent items in data streams"): with 256 groups the distance is known to within about 4 %, and equal tensors have
+equal sketches.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 
 import numpy
 
-VECTORS = 256
-#: The vectors repeat every so many elements, with other signs each time: storing them whole would take more memory than
-#: the tensors.
+GROUPS = 256
+#: Signs and groups are drawn for so many elements; further elements get the same, with another sign and with the groups in
+#: another rotation.
 _BLOCK = 4096
 #: As many blocks are converted at once.
 _SLAB = 64
@@ -33,7 +34,7 @@ class Sketch:
 
     form: Form
     shape: tuple[int, ...]
-    products: Any
+    sums: Any
     norm: float
     #: Whether the contents are distinctive; tensors of equal numbers, and very small ones, occur everywhere.
     telling: bool
@@ -41,14 +42,24 @@ class Sketch:
 
 
 @lru_cache(maxsize=1)
-def _vectors() -> Any:
+def _dealt() -> tuple[Any, Any]:
+    """The elements of a block in the order of their groups, and their signs."""
     generator = numpy.random.default_rng(1)
-    return generator.integers(0, 2, (_BLOCK, VECTORS)).astype(numpy.float64) * 2 - 1
+    return generator.permutation(_BLOCK), generator.integers(0, 2, _BLOCK) * 2.0 - 1
 
 
-def _signs(blocks: int) -> Any:
-    """The signs of the vectors in each block."""
-    return numpy.random.default_rng(2).integers(0, 2, (blocks, VECTORS)) * 2 - 1
+def _sums(blocks: Any, first: int) -> Any:
+    """The sketch of some blocks of a tensor; `first` is the number of the first of them."""
+    order, signs = _dealt()
+    dealt = blocks[:, order]
+    dealt *= signs
+    sums = dealt.reshape(len(blocks), GROUPS, -1).sum(axis=2)
+    # Whatever repeats from block to block must not fall into the same groups.
+    generator = numpy.random.default_rng((2, first))
+    turns = generator.integers(0, GROUPS, (len(blocks), 1))
+    sums *= generator.integers(0, 2, (len(blocks), 1)) * 2 - 1
+    places = (numpy.arange(GROUPS) + turns) % GROUPS
+    return numpy.take_along_axis(sums, places, axis=1).sum(axis=0)
 
 
 def sketch(array: Any) -> Sketch | None:
@@ -57,8 +68,7 @@ def sketch(array: Any) -> Sketch | None:
     if kind not in "fib":
         return None
     flat = array.reshape(-1)
-    signs = _signs(-(-flat.size // _BLOCK))
-    products, square = numpy.zeros(VECTORS), 0.0
+    sums, square = numpy.zeros(GROUPS), 0.0
     least, most, nan = numpy.inf, -numpy.inf, False
     for begin in range(0, flat.size, _BLOCK * _SLAB):
         part = flat[begin : begin + _BLOCK * _SLAB].astype(numpy.float64)
@@ -69,12 +79,11 @@ def sketch(array: Any) -> Sketch | None:
         square += float(part @ part)
         padded = numpy.zeros((-(-part.size // _BLOCK), _BLOCK))
         padded.reshape(-1)[: part.size] = part
-        first = begin // _BLOCK
-        products += ((padded @ _vectors()) * signs[first : first + len(padded)]).sum(axis=0)
+        sums += _sums(padded, begin // _BLOCK)
     return Sketch(
         form=(flat.size, kind),
         shape=tuple(array.shape),
-        products=products,
+        sums=sums,
         norm=square**0.5,
         telling=bool(flat.size >= 4 and least < most and not nan),
         nan=nan,
@@ -83,12 +92,12 @@ def sketch(array: Any) -> Sketch | None:
 
 def distances(some: list[Sketch], others: list[Sketch]) -> Any:
     """The distance of each of `some` to each of `others`, relative to the longer of the two. All have one form."""
-    a = numpy.array([s.products for s in some]).reshape(-1, VECTORS)
-    b = numpy.array([s.products for s in others]).reshape(-1, VECTORS)
+    a = numpy.array([s.sums for s in some]).reshape(-1, GROUPS)
+    b = numpy.array([s.sums for s in others]).reshape(-1, GROUPS)
     lengths = numpy.maximum.outer(
         numpy.array([s.norm for s in some]), numpy.array([s.norm for s in others])
     )
     result = numpy.empty(lengths.shape)
-    for row, products in enumerate(a):
-        result[row] = numpy.sqrt(((b - products) ** 2).mean(axis=1))
+    for row, sums in enumerate(a):
+        result[row] = numpy.sqrt(((b - sums) ** 2).sum(axis=1))
     return numpy.divide(result, lengths, out=numpy.zeros_like(result), where=lengths > 0)

@@ -129,9 +129,9 @@ class Ties:
 
     def _tie(self) -> None:
         values: dict[Form, list[str]] = defaultdict(list)
-        for name, made in self.run.values.items():
-            if not made.nan:
-                values[made.form].append(name)
+        for name, sketched in self.run.values.items():
+            if not sketched.nan:
+                values[sketched.form].append(name)
         apart: dict[Form, Any] = {}
         alike: dict[Form, Any] = {}
         views: dict[int, set[str]] = {}
