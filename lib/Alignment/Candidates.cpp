@@ -247,9 +247,7 @@ void CandidateFinder::findCentres() {
   space(observations.size(), states.size() - 1);
 }
 
-void CandidateFinder::markRead() {
-  read = anchors.taken;
-}
+void CandidateFinder::markRead() { read = anchors.taken; }
 
 bool CandidateFinder::between(Index n, Index t) const {
   const Bounds &own = bounds[n];

@@ -125,12 +125,9 @@ Expected<Executed> Executed::parse(StringRef text) {
   Executed executed;
   Path::Root root("executed");
   Reader reader(executed);
-  if (reader.read(document->root(), root))
-    return executed;
-  std::string message = toString(root.getError());
-  return createStringError(reader.found.empty()
-                               ? message
-                               : message + ", found '" + reader.found + "'");
+  if (!reader.read(document->root(), root))
+    return errorOf(root, reader.found);
+  return executed;
 }
 
 Expected<Executed> Executed::load(StringRef path) {

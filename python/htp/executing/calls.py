@@ -84,7 +84,7 @@ class Observer:
     def _number(self, tensor: torch.Tensor) -> int | None:
         """The number of a tensor with these contents; None if it cannot be sketched."""
         before, version, found = self.known.get(id(tensor), (None, 0, None))
-        if before and before() is tensor and version == tensor._version:
+        if version == tensor._version and before and before() is tensor:
             return found
         number: int | None = None
         if (made := _sketch(tensor)) is not None:

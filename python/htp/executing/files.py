@@ -6,13 +6,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..diffing import open_program
 from ..errors import BadInput
-from ..files import Outputs
+from ..files import Outputs, Written
 from ..holding import StrPath, existing, held
 from ..notices import Notices
 from ..running import read_inputs
@@ -26,14 +25,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 
-@dataclass
-class Execution:
+class Execution(Written):
     """What one run of both forms showed, in a file that was written."""
-
-    path: Path
-    document: Mapping[str, Any]
-    warnings: list[str] = field(default_factory=list)
-    replaced: list[Path] = field(default_factory=list)
 
 
 def execute(
