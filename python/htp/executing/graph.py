@@ -15,7 +15,7 @@ from .sketching import Sketch, distances, sketch
 
 #: Values are fetched in runs of at most about so many bytes each, so that the values of a large model are never in memory
 #: together; the first run fetches a few, to learn how large they are.
-_BYTES, _FIRST, _GROWTH = 256 << 20, 64, 4
+_BYTES, _FIRST, _GROWTH = 256 << 20, 8, 8
 #: Operators that pass a tensor on in another encoding.
 _ENCODINGS = ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Identity")
 #: How far a copy may be from the tensor: by any operator, in another type, quantized.
