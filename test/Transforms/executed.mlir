@@ -22,7 +22,7 @@
    {"module": "conv", "call": 0, "parent": 0, "takes": ["s"], "returns": [], "partly": true},
    {"module": "bn", "call": 0, "parent": 0, "takes": [], "returns": ["c", "r"], "near": ["r"], "open": true},
    {"module": "gone", "call": 0, "parent": 0, "takes": ["r"], "returns": ["y"], "near": ["y"]}],
- "unclear": ["k"]}
+ "unclear": ["k", "same"]}
 
 //--- net.mlir
 // Without names: the tree is the file's.
@@ -30,7 +30,7 @@
 // CHECK: htp.hierarchy @Net
 // CHECK: htp.module @block.act : "torch.nn.Tanh"
 // CHECK-LABEL: func @main
-func.func @main(%x: tensor<2x2xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x2xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx.name = "y"}, tensor<2x2xf32>) {
   %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["w"], value = dense<1.0> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
   // Between what 'block.norm' took and returned.
   // CHECK: "t.Mul"{{.*}}htp.tag = #htp.tag<"block.norm", evidence = "executed", {{.*}}reason = "lies between what the module took and what it returned when it ran">
@@ -72,8 +72,10 @@ func.func @main(%x: tensor<2x2xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
   // CHECK: "t.Neg"(
   // CHECK-NOT: htp.tag
   %12 = "t.Neg"(%9) {onnx_output_names = ["other"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  // CHECK: return
-  return %11 : tensor<2x2xf32>
+  // A copy that only the user of the model reads.
+  // CHECK: "t.Cast"{{.*}}htp.tag = #htp.tag<"gone", evidence = "executed"
+  %13 = "t.Cast"(%11) {onnx_output_names = ["same"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %11, %13 : tensor<2x2xf32>, tensor<2x2xf32>
 }
 
 //--- names.mlir

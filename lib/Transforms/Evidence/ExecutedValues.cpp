@@ -46,6 +46,7 @@ private:
   void hold(Operation *op, int64_t call);
   void claimBorders();
   void claimInsides();
+  void claimEnds();
 
   Block &body;
   DenseMap<Operation *, Claim> &claims;
@@ -286,9 +287,28 @@ void Placement::claimInsides() {
   }
 }
 
+/// A copy that only the user of the model reads (a result in another type)
+/// belongs to the maker of what it copies.
+void Placement::claimEnds() {
+  for (Operation &op : body) {
+    if (op.getNumResults() != 1 || !op.getNumOperands() ||
+        !unclear.contains(op.getResult(0)) ||
+        !llvm::all_of(op.getUsers(), [&](Operation *user) {
+          return user == body.getTerminator();
+        }))
+      continue;
+    Operation *maker = op.getOperand(0).getDefiningOp();
+    if (auto made = claims.find(maker); made != claims.end()) {
+      Claim claim = made->second;
+      claims.insert({&op, claim});
+    }
+  }
+}
+
 void Placement::run() {
   claimBorders();
   claimInsides();
+  claimEnds();
 }
 
 llvm::Expected<ExecutedValues> ExecutedValues::create(mlir::ModuleOp module,
