@@ -149,6 +149,17 @@ def test_equal_results_of_unrelated_calls_are_left_out():
         assert call["returns"] == [] and call["partly"]
 
 
+def test_an_equal_result_of_the_call_around_is_left_out():
+    """Attention to a single token returns its values, but does not hand on what its linear layer returned."""
+    x, h = array(), array()
+    calls = [("", None, [x], [h]), ("attention", 0, [x], [h]), ("value", 1, [x], [h.copy()])]
+    found = by_module(tied(calls, {"x": x, "h": h.copy()}, inputs=["x"]))
+    assert found["attention", 0]["returns"] == found["value", 0]["returns"] == []
+    calls[2] = ("value", 1, [x], [h])  # the same tensor
+    found = by_module(tied(calls, {"x": x, "h": h.copy()}, inputs=["x"]))
+    assert found["attention", 0]["returns"] == found["value", 0]["returns"] == ["h"]
+
+
 def test_a_copy_stands_for_its_original():
     x, h, y = array(), array(), array()
     calls = [("", None, [x], [y]), ("a", 0, [x], [h]), ("b", 0, [h], [y])]

@@ -46,9 +46,13 @@ class Ties:
         self.first = self._first()
         self.inputs = self._inputs()
         self.emitters: dict[int, list[int]] = defaultdict(list)
+        #: tensors that calls returned, by the first one that equals them
+        self.objects: dict[int, set[int]] = defaultdict(set)
         for number, call in enumerate(seen.calls):
             for tensor in self.made_by(call):
                 self.emitters[tensor].append(number)
+            for tensor in call.returns:
+                self.objects[self.first[tensor]].add(tensor)
         #: the values that equal a tensor, and the one value that is it
         self.equal: dict[int, list[str]] = {}
         self.value: dict[int, str] = {}
@@ -106,8 +110,12 @@ class Ties:
         known = {*self.taken_by(call), *self.inputs}
         return [number for number in self.returned_by(call) if number not in known]
 
-    def _nested(self, calls: list[int]) -> bool:
-        """Whether each of these calls is inside the one before it."""
+    def _is_of_one(self, tensor: int) -> bool:
+        """Whether one call made a tensor, and others at most handed on what this call, inside them, had returned. A call
+        that makes an equal tensor anew (attention to a single token) is not handing on."""
+        if len(self.objects[tensor]) > 1:
+            return False
+        calls = self.emitters[tensor]
         for outer, inner in zip(calls, calls[1:]):
             above: int | None = inner
             while above is not None and above != outer:
@@ -249,7 +257,7 @@ class Ties:
     def _borders(self, call: ModuleCall) -> Iterator[tuple[str, Any]]:
         taken = {number: self.began_at(number) for number in self.taken_by(call)}
         made = self.made_by(call)
-        tied = [n for n in made if n in self.value and self._nested(self.emitters[n])]
+        tied = [n for n in made if n in self.value and self._is_of_one(n)]
         yield "takes", list(dict.fromkeys(name for names in taken.values() for name in names))
         yield "returns", [self.value[number] for number in tied]
         if near := [self.value[number] for number in tied if number in self.near]:
