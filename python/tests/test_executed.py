@@ -540,7 +540,7 @@ def test_errors(folder, tmp_path, capsys):
     undefined = [*given[:-1], f"{net}:undefined"]
     assert "returns NaN for these inputs" in fails(capsys, *undefined)
     text = fails(capsys, *given[:-1], f"{net}:other")
-    assert "is not of" in text and "expected less than 90%" in text
+    assert "is not of" in text and "expected less than 35%" in text
     assert not (tmp_path / "t.onnx").exists()
 
 

@@ -114,15 +114,15 @@ def compared(
 ) -> dict[str, Any]:
     """The document about a run of a PyTorch model and a graph that is run now."""
     from ..modules import describe_modules
-    from .ties import OTHER, Ties
+    from .ties import NEAR, OTHER, Ties
 
     ties = Ties(seen, graph.run(known.feeds))
-    if (apart := ties.of_another_model(graph.results)) is not None:
+    if (apart := ties.apart(graph.results)) > NEAR:
         text = (
             f"{graph.path} is not of {known.path}, or has other weights: on the same inputs their results "
-            f"differ by {apart:.0%} of their length, expected less than {OTHER:.0%}"
+            f"differ by {apart:.0%} of their length, expected less than {NEAR:.0%}"
         )
-        if not force:
+        if apart > OTHER and not force:
             raise BadInput(text)
         notices.warn(text)
     if not ties.value:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _EQUAL = 5e-5
 #: Rounding and quantization move a tensor by less than this; what is second nearest is at least 1.25 times as far. Of 3,000
 #: ties of 8-bit, 4-bit and float16 graphs as many were right with 2 times and with 1.1 times.
-_NEAR, _CLEAR = 0.35, 0.8
+NEAR, _CLEAR = 0.35, 0.8
 #: Results of two models that are farther apart have nothing to do with each other: of unrelated tensors it is 1 to 1.4.
 OTHER = 0.9
 #: A graph with this share of equal values is one of full precision: what has no equal value there is not in the graph.
@@ -192,7 +192,7 @@ class Ties:
         rows = [
             i
             for i, number in enumerate(numbers)
-            if number not in self.value and not (same[i] <= _NEAR).any()
+            if number not in self.value and not (same[i] <= NEAR).any()
         ]
         columns = [
             i for i, name in enumerate(names) if self._root(name) == name and name not in used
@@ -286,8 +286,8 @@ class Ties:
 
     # --- the whole
 
-    def of_another_model(self, results: Iterable[str]) -> float | None:
-        """If the results of the graph have nothing to do with those of the model, their least distance."""
+    def apart(self, results: Iterable[str]) -> float:
+        """The least distance of a result of the graph from one of the model; 0 if none can be compared."""
         theirs = [self.run.values[name] for name in results if name in self.run.values]
         least: list[float] = []
         for number in self.returned_by(self.seen.calls[0]):
@@ -295,7 +295,7 @@ class Ties:
             alike = [made for made in theirs if made.form == ours.form]
             if ours.telling and alike:
                 least.append(float(distances([ours], alike).min()))
-        return min(least) if least and min(least) > OTHER else None
+        return min(least, default=0.0)
 
 
 def _clear_pairs(table: Any) -> Iterator[tuple[int, int]]:
@@ -305,5 +305,5 @@ def _clear_pairs(table: Any) -> Iterator[tuple[int, int]]:
         others = numpy.concatenate(
             [numpy.delete(table[row], column), numpy.delete(table[:, column], row)]
         )
-        if nearest <= _NEAR and (others * _CLEAR >= nearest).all():
+        if nearest <= NEAR and (others * _CLEAR >= nearest).all():
             yield row, int(column)
