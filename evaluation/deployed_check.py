@@ -5,8 +5,8 @@
 
 A handful of architectures whose parameters are all distinct (with --untrained: as PyTorch initialises them, with equal
 norms and biases in all layers) are exported with both of PyTorch's exporters, made into every form of deployed/forms.py,
-and tagged with each of three sources: htp-trace's trace, the trace that htp.export writes, and the tagged export as a
-reference. Prints, for each form, names kept or removed, and source: exact nodes, nodes of other layers, refused files;
+and tagged with each of four sources: htp-trace's trace, the trace that htp.export writes, the tagged export as a
+reference, and htp-trace's trace together with a run of the model and of the form (executed values). Prints, for each form, names kept or removed, and source: exact nodes, nodes of other layers, refused files;
 and how often answers of each confidence are right.
 """
 
@@ -134,6 +134,29 @@ def make_genai(folder, distinct=True):
 # --- tagging -----------------------------------------------------------------------------------
 
 
+def execute_forms(folder, distinct=True, kinds=forms.FORMS):
+    """Runs the model once for each graph, and every form of the graph on the same inputs, in files beside the forms."""
+    import executing
+
+    for graph in GRAPHS:
+        made = {
+            source: source.with_suffix(".executed.json")
+            for source in (
+                folder / f"{graph}.{form}.{names}.onnx" for form in kinds for names in figures.NAMES
+            )
+            if source.with_suffix(".truth.json").exists()
+        }
+        missing = {source: target for source, target in made.items() if not target.exists()}
+        if not missing:
+            continue
+        exporter = exporter_of(folder.name, folder, distinct)
+        if graph == "ts":
+            exporter.call_positionally()
+        failed = executing.write(exporter.model, exporter.example, graph == "ts", missing)
+        for source, why in failed.items():
+            print(f"{folder.name}/{source.name}: {why}", flush=True)
+
+
 def run(command, timeout=120):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
@@ -167,7 +190,17 @@ def prepare(folder, programs):
             print(f"{folder.name}/{graph}: {error}")
 
 
-def option(folder, graph, source):
+def executed_beside(file):
+    """The option for what running a form showed, if it ran."""
+    made = file.with_suffix(".executed.json")
+    return f"executed={made}" if made.exists() else None
+
+
+def option(folder, graph, source, file=None):
+    """The option of --htp-tag for a source of tags. `executed` is a trace and a run of `file`."""
+    if source == "executed":
+        given = option(folder, graph, "trace"), file and executed_beside(file)
+        return " ".join(given) if all(given) else None
     exporter = "dynamo" if graph == "dynamo" else "torchscript"
     file = {
         "trace": folder / f"{graph}.trace.json",
@@ -180,8 +213,8 @@ def option(folder, graph, source):
 
 def tag_one(job, programs):
     folder, graph, form, names, source = job
-    given = option(folder, graph, source)
     file = folder / f"{graph}.{form}.{names}.onnx"
+    given = option(folder, graph, source, file)
     if not given or not file.with_suffix(".truth.json").exists():
         return None
     target = folder / "tagged" / f"{graph}.{form}.{names}.{source}.onnx"
@@ -245,6 +278,7 @@ def main() -> int:
             continue
         if args.traces or not any(folder.glob("htp-*.trace.json")):
             export_with_htp(folder.name, folder, distinct)
+        execute_forms(folder, distinct, args.forms)
     jobs = [
         (folder, graph, form, names, source)
         for folder in folders

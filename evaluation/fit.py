@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Count how often answers on each ground are right, and write lib/Transforms/Evidence/Worth.inc.
 
-    fit.py [--bin build/bin] [--work build/evaluation] [--check] [--counts FILE]
+    fit.py [--bin build/bin] [--work build/evaluation] [--check] [--only GROUND ...] [--counts FILE]
 
 Tags every file of the corpus, the held-out set, the field models and the deployed forms in the work folder (`make eval`
 makes them), reads from htp-opt's remarks on which ground each node got its tag, and judges it: by what the module computed
@@ -10,6 +10,8 @@ only counts if hooks know the answer, because the note tells the tagger the answ
 
 Confidences decide between answers, so a new table may change a few of them: run it again until nothing changes.
 --check writes nothing, and fails if the table would change.
+
+--only counts single grounds, such as new ones, on whatever is in the work folder, and keeps the counts of all others.
 
 Prints the table, and how well it holds for architectures to which it was not fitted: each is judged by the counts of all
 others, and so are the models of the held-out set that nobody inspected, which never enter the table.
@@ -65,6 +67,7 @@ class File:
     told: bool = False  # whether its nodes carry the notes that the truth is read from
     nodes: frozenset[int] | None = None  # those that are counted, if not all are
     located: bool = False  # whether tags are dropped, and made again from locations
+    grounds: str = ""  # what those begin with that are counted, if not all are
 
 
 # --- which files -------------------------------------------------------------------------------
@@ -121,10 +124,15 @@ def deployed(work: Path, programs: Path) -> Iterator[File]:
             for form in kinds:
                 for names in figures.NAMES:
                     file = folder / f"{graph}.{form}.{names}.onnx"
+                    if not file.with_suffix(".truth.json").exists():
+                        continue
                     for source in figures.SOURCES:
-                        given = deployed_check.option(folder, graph, source)
-                        if given and file.with_suffix(".truth.json").exists():
+                        if given := deployed_check.option(folder, graph, source, file):
                             yield File("deployed", folder.name, file, given, told=False)
+                    # With a trace, alignments may decide before a new ground has a worth. Without one, hardly anything
+                    # is known of the other nodes, which is not how files are usually tagged.
+                    if given := deployed_check.executed_beside(file):
+                        yield File("deployed", folder.name, file, given, grounds="executed")
 
 
 # --- what htp-opt says -------------------------------------------------------------------------
@@ -194,7 +202,7 @@ def judged(file: File, programs: Path) -> collections.Counter[tuple[str, bool]]:
         if file.nodes is not None and number not in file.nodes:
             continue
         ground = grounds.get(node.output[0]) if node.output else None
-        if ground is None or node.op_type == "Constant":
+        if ground is None or node.op_type == "Constant" or not ground.startswith(file.grounds):
             continue
         scope = {p.key: p.value for p in node.metadata_props}.get("htp.scope")
         if region is not None:
@@ -238,7 +246,10 @@ def known_grounds() -> dict[str, str]:
     return {key: name for name, key in rows}
 
 
-def table(counts: Counts) -> str:
+def table(counts: Counts, only: list[str]) -> str:
+    """The file. Unless the list is empty, grounds that are not in it keep their counts."""
+    before = re.findall(r"^HTP_WORTH\((\w+), (\d+), (\d+)\)", WORTH.read_text(), re.M)
+    kept = {name: (int(right), int(answers)) for name, right, answers in before}
     lines = [
         "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
         "//",
@@ -249,7 +260,7 @@ def table(counts: Counts) -> str:
         "",
     ]
     for key, name in known_grounds().items():
-        right, answers = total(counts, key)
+        right, answers = kept.get(name, (0, 0)) if only and key not in only else total(counts, key)
         if answers:
             lines.append(f"HTP_WORTH({name}, {right}, {answers})")
     return "\n".join([*lines, "", "// clang-format on", "", "#undef HTP_WORTH", ""])
@@ -302,6 +313,9 @@ def main() -> int:
     parser.add_argument("--deployed", type=Path, help="default: deployed in the work folder")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument(
+        "--only", nargs="+", metavar="GROUND", default=[], help="count these, and keep the others"
+    )
     parser.add_argument("--counts", type=Path, help="keep the counts as JSON")
     args = parser.parse_args()
     files = [f for s in ("corpus", "heldout") for f in exported(s, args.work, args.bin, args.jobs)]
@@ -323,7 +337,7 @@ def main() -> int:
     good = report("Architectures, each by the counts of all others", unfitted(fitted, fitted))
     others = {k: v for k, v in counts.items() if k not in fitted}
     good &= report("Models that never entered the table", unfitted(fitted, others))
-    new = table(fitted)
+    new = table(fitted, args.only)
     changed = not WORTH.exists() or new != WORTH.read_text()
     if args.check:
         print(f"\n{WORTH.name} is {'not what the files say' if changed else 'as it should be'}")

@@ -398,8 +398,8 @@ Small models with one difficulty each (`evaluation/field/`), exported with `htp.
 DEPLOYED = """## Deployed forms, looked at
 
 What other programs make of a few architectures, with all parameters distinct (`evaluation/deployed/`). Each file is tagged with the trace of
-htp-trace (*trace*), with the trace that htp.export wrote (*exported*), and with the tagged export as a reference (*reference*), once with names kept and
-once with names removed.
+htp-trace (*trace*), with the trace that htp.export wrote (*exported*), with the tagged export as a reference (*reference*), and with htp-trace's trace
+and a run of the model and of the file (*executed*), once with names kept and once with names removed.
 
 The figures are per cent of nodes that are exact; *c* counts nodes tagged with another layer than the true one, *r* files that were refused. The
 truth is *notes*, carried from form to form by the names and values that survive. For graphs of ONNX Runtime GenAI's builder it is the builder's own names.

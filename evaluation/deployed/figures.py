@@ -3,7 +3,7 @@
 import collections
 
 NAMES = ("kept", "removed")
-SOURCES = ("trace", "exported", "reference")
+SOURCES = ("trace", "exported", "reference", "executed")
 
 
 def table(results):

@@ -37,6 +37,7 @@ private:
   bool namesItsNode(Index n) const;
   bool argumentsAgree(bool inputs) const;
   void tellCallsApart(Anchors &anchors) const;
+  void findTaken(Anchors &anchors) const;
 
   const Observations &observations;
   const States &states;
@@ -48,6 +49,8 @@ private:
   llvm::SmallVector<Index> hits;
   /// Whether graph and program have equally many inputs.
   bool inputsAgree = false;
+  /// The nodes that are anchored because their call is known.
+  std::vector<bool> inCall;
 };
 
 } // namespace
@@ -309,6 +312,14 @@ void AnchorFinder::tellCallsApart(Anchors &anchors) const {
   anchors.states = std::move(apart);
 }
 
+void AnchorFinder::findTaken(Anchors &anchors) const {
+  anchors.taken.assign(states.size(), false);
+  for (Index n = 0; n < observations.size(); ++n)
+    if (!inCall[n] || anchors.states[n].size() == 1)
+      for (Index t : anchors.states[n])
+        anchors.taken[t] = true;
+}
+
 Anchors AnchorFinder::run() {
   Anchors anchors;
   indexParameters(anchors);
@@ -316,6 +327,7 @@ Anchors AnchorFinder::run() {
     indexNames();
   inputsAgree = argumentsAgree(true);
   bool outputsAgree = argumentsAgree(false);
+  inCall.assign(observations.size(), false);
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
     hits.clear();
@@ -335,8 +347,10 @@ Anchors AnchorFinder::run() {
         byModule(observation, prior);
       if (hits.empty())
         byParameter(n);
-      if (last && hits.empty() && prior.weak)
+      if (last && hits.empty() && prior.weak) {
         byModule(observation, prior);
+        inCall[n] = prior.call >= 0;
+      }
     }
     llvm::sort(hits);
     hits.erase(llvm::unique(hits), hits.end());
@@ -345,6 +359,7 @@ Anchors AnchorFinder::run() {
     anchors.states.close();
   }
   tellCallsApart(anchors);
+  findTaken(anchors);
   return anchors;
 }
 

@@ -248,11 +248,7 @@ void CandidateFinder::findCentres() {
   space(observations.size(), states.size() - 1);
 }
 
-void CandidateFinder::markRead() {
-  read.assign(states.size(), false);
-  for (Index t : anchors.states.items)
-    read[t] = true;
-}
+void CandidateFinder::markRead() { read = anchors.taken; }
 
 bool CandidateFinder::between(Index n, Index t) const {
   const Bounds &own = bounds[n];

@@ -235,6 +235,9 @@ struct Candidate {
 /// module. Other observations have none.
 struct Anchors {
   Rows<Index> states;
+  /// Per state, whether a node is anchored in it. A node of which only the call
+  /// is known may be of any step of the call, and takes none of them.
+  std::vector<bool> taken;
   /// How many parameters of the program can be recognised by their contents
   /// (`known`), and how many of these the graph has (`found`).
   unsigned found = 0, known = 0;

@@ -42,12 +42,9 @@ OrderCosts::OrderCosts(const States &states, const Emissions &emissions,
       stay[t] = std::exp(parameters.staySeveral);
     many[t] = rule.many;
   }
-  std::vector<bool> anchored(states.size());
-  for (Index t : anchors.states.items)
-    anchored[t] = true;
   skipped.assign(1, 0);
   for (Index t = 0; t < states.size(); ++t) {
-    if (anchored[t])
+    if (anchors.taken[t])
       skip[t] += parameters.skipAnchored;
     skipped.push_back(skipped.back() + skip[t]);
     skip[t] = std::exp(-skip[t]);

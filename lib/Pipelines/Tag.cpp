@@ -14,6 +14,7 @@ void htp::buildTagPipeline(OpPassManager &pm,
                            const TagPipelineOptions &options) {
   HTPAttachHierarchyOptions attach;
   attach.trace = options.trace;
+  attach.executed = options.executed;
   pm.addPass(createHTPAttachHierarchy(attach));
   if (!options.reference.empty()) {
     HTPAlignReferenceOptions align;

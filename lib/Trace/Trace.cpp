@@ -238,12 +238,8 @@ Expected<Trace> Trace::parse(StringRef text) {
   Trace trace;
   Path::Root root("trace");
   Reader reader(trace);
-  if (!reader.read(document->root(), root)) {
-    std::string message = toString(root.getError());
-    return createStringError(reader.found.empty()
-                                 ? message
-                                 : message + ", found '" + reader.found + "'");
-  }
+  if (!reader.read(document->root(), root))
+    return errorOf(root, reader.found);
   placeBodies(trace, trace.ops, nullptr);
   return trace;
 }

@@ -176,6 +176,7 @@ struct AttachHierarchy : htp::impl::HTPAttachHierarchyBase<AttachHierarchy>,
 private:
   std::shared_ptr<const ModuleTree>
   chooseTree(std::shared_ptr<const Trace> known,
+             std::shared_ptr<const Executed> ran,
              std::optional<HierarchySource> source);
   void attachFromLocations(const ModuleTree &tree);
   void attachEvidence(const ModuleTree &tree, PathAttrs &paths,
@@ -201,7 +202,18 @@ void AttachHierarchy::runOnOperation() {
     }
     known = *loaded;
   }
-  std::shared_ptr<const ModuleTree> tree = chooseTree(known, *source);
+  std::shared_ptr<const Executed> ran;
+  if (!executed.empty()) {
+    if (failed(requireInlined(module)))
+      return signalPassFailure();
+    auto loaded = Executed::load(executed);
+    if (!loaded) {
+      module.emitError("no run: ") << llvm::toString(loaded.takeError());
+      return signalPassFailure();
+    }
+    ran = std::make_shared<const Executed>(std::move(*loaded));
+  }
+  std::shared_ptr<const ModuleTree> tree = chooseTree(known, ran, *source);
   if (!tree)
     return signalPassFailure();
   bool isPlain = markInitializers(module);
@@ -219,12 +231,27 @@ void AttachHierarchy::runOnOperation() {
   OwningOpRef<HierarchyOp> hierarchy;
   std::optional<DirectEvidence> evidence;
   PathAttrs paths(*tree, &getContext());
+  bool isOfModel = (known && tree.get() == &known->tree) ||
+                   (ran && tree.get() == &ran->tree);
   SketchMatches *sketches =
-      known && tree.get() == &known->tree
-          ? &getAnalysis<SketchAnalysis>().with(known->tree)
-          : nullptr;
-  together([&] { evidence.emplace(module, *tree, known.get(), sketches); },
-           [&] { hierarchy = toIR(*tree, paths, &getContext()); });
+      isOfModel ? &getAnalysis<SketchAnalysis>().with(*tree) : nullptr;
+  std::optional<ExecutedValues> values;
+  if (ran) {
+    auto found = ExecutedValues::create(module, *ran, *tree);
+    if (!found) {
+      module.emitError("'")
+          << executed << "': " << llvm::toString(found.takeError());
+      return signalPassFailure();
+    }
+    values = std::move(*found);
+    LDBG() << values->size() << " nodes are placed by what was executed";
+  }
+  together(
+      [&] {
+        evidence.emplace(module, *tree, known.get(), sketches,
+                         values ? &*values : nullptr);
+      },
+      [&] { hierarchy = toIR(*tree, paths, &getContext()); });
   keepTorchNN(*hierarchy, keepsTorchNN(module));
   setHierarchy(module, std::move(hierarchy));
   attachEvidence(*tree, paths, known.get(), *evidence);
@@ -236,11 +263,16 @@ void AttachHierarchy::runOnOperation() {
 /// error.
 std::shared_ptr<const ModuleTree>
 AttachHierarchy::chooseTree(std::shared_ptr<const Trace> known,
+                            std::shared_ptr<const Executed> ran,
                             std::optional<HierarchySource> source) {
   mlir::ModuleOp module = getOperation();
   if (known && (!source || source == HierarchySource::Trace)) {
     LDBG() << "the tree of the trace has " << known->tree.size() << " modules";
     return {known, &known->tree};
+  }
+  if (ran && !source) {
+    LDBG() << "the tree of the run has " << ran->tree.size() << " modules";
+    return {ran, &ran->tree};
   }
   SmallVector<HierarchySource> tried;
   // Prefer the tree in the IR, as it has classes, which locations lack.
@@ -300,7 +332,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     if (!tag || !tree.contains(tag.getPath()))
       tag = evidence.tag(op, paths, tags);
     else
-      tag = withKnownContexts(tag, tree);
+      tag = evidence.revised(op, withKnownContexts(tag, tree), paths, tags);
     LDBG_OS(2, [&](raw_ostream &os) {
       os << "claims on " << DebugNode{op} << ":";
       for (const Claim &claim : evidence.claims(op))

@@ -50,6 +50,9 @@ static StringRef meaningOf(Evidence evidence) {
     return "the module is the smallest that holds its neighbours";
   case Evidence::Override:
     return "a user said so";
+  case Evidence::Executed:
+    return "a run of the model and of the graph has the same values at the "
+           "module's borders";
   }
   llvm_unreachable("all evidence is described");
 }

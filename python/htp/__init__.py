@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ProgramFailed,
         TraceFailed,
     )
+    from .executing.files import Execution, execute
     from .explaining import explain
     from .exporting import export
     from .iree import Compilation, CompiledModel, load_compiled
@@ -50,6 +51,7 @@ _MODULES = {
     "comparison": "Comparison baseline compare",
     "diffing": "Difference diff",
     "errors": "BadInput ExportFailed HTPError HTPWarning MissingPackage MissingProgram NotTagged ProgramFailed TraceFailed",
+    "executing.files": "Execution execute",
     "explaining": "explain",
     "exporting": "export",
     "iree": "Compilation CompiledModel load_compiled compile",
@@ -95,6 +97,7 @@ __all__ = [
     "CompiledModel",
     "Context",
     "Difference",
+    "Execution",
     "ExportFailed",
     "HTPError",
     "HTPWarning",
@@ -116,6 +119,7 @@ __all__ = [
     "compare",
     "compile",
     "diff",
+    "execute",
     "explain",
     "export",
     "extract",

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import BadInput, MissingPackage
+from .errors import MissingPackage
 from .holding import StrPath
 from .model import TaggedModel
-from .running import Inputs, first_line, inputs_for, packages, run_session
+from .running import Inputs, inputs_for, open_proto, packages, run_session
 
 #: A module's path, and the number of the call.
 Call = tuple[str, int]
@@ -30,7 +30,7 @@ class Graph:
         except ImportError:
             raise MissingPackage("onnx", "htp diff", "onnx") from None
         self.path, self.model = given or path, model
-        self.folder = str(path.resolve().parent)  # where its external data is
+        self.file = path  # beside which its external data is
         self.proto = onnx.load(str(path), load_external_data=False)
         self.nodes = list(self.proto.graph.node)
         self.results = [output.name for output in self.proto.graph.output]  # of the model itself
@@ -76,7 +76,7 @@ class Graph:
             self.results, 0
         )  # calls that producer and users share
         for node, chain in zip(self.nodes, self.chains):
-            for value in _read_by(node):
+            for value in read_by(node):
                 if value in self.producers:
                     common = _common(self.chains[self.producers[value]], chain)
                     shared[value] = min(shared.get(value, common), common)
@@ -106,17 +106,7 @@ class Graph:
             if value not in self.outputs and value in self.producers:
                 self.proto.graph.output.add().name = value
                 self.outputs.add(value)
-        options = runtime.SessionOptions()
-        options.log_severity_level = 4
-        options.add_session_config_entry(
-            "session.model_external_initializers_file_folder_path", self.folder
-        )
-        try:
-            session = runtime.InferenceSession(
-                self.proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:
-            raise BadInput(f"ONNX Runtime cannot load {self.path}: {first_line(error)}") from error
+        session = open_proto(self.proto, self.file, self.path, runtime.SessionOptions(), runtime)
         given = inputs_for(session, inputs, dims, numpy, self.path)
         results = run_session(session, given.feeds, self.path, given.hint)
         names = [output.name for output in session.get_outputs()]
@@ -157,7 +147,7 @@ class Graph:
             if at is None:
                 continue
             found.add(at)
-            for before in _read_by(self.nodes[at]):
+            for before in read_by(self.nodes[at]):
                 if before not in seen and before not in compared:
                     seen.add(before)
                     pending.append(before)
@@ -180,7 +170,7 @@ class Graph:
     def _users(self) -> dict[str, list[int]]:
         users: dict[str, list[int]] = {}
         for number, node in enumerate(self.nodes):
-            for value in _read_by(node):
+            for value in read_by(node):
                 users.setdefault(value, []).append(number)
         return users
 
@@ -196,7 +186,7 @@ class Graph:
         names = {tensor.name for tensor in self.proto.graph.initializer}
         readers: dict[str, int] = {}
         for number, node in enumerate(self.nodes):
-            for value in _read_by(node):
+            for value in read_by(node):
                 if value in names:
                     readers.setdefault(value, number)
         return readers
@@ -268,7 +258,7 @@ class Graph:
 
         wanted = set(names)
         return {
-            tensor.name: onnx.numpy_helper.to_array(tensor, self.folder)
+            tensor.name: onnx.numpy_helper.to_array(tensor, str(self.file.resolve().parent))
             for tensor in self.proto.graph.initializer
             if tensor.name in wanted
         }
@@ -301,13 +291,13 @@ def _common(one: list[Call], other: list[Call]) -> int:
     return count
 
 
-def _read_by(node: Any) -> Iterator[str]:
+def read_by(node: Any) -> Iterator[str]:
     """The values that a node reads, including those that its subgraphs capture."""
     yield from node.input
     for attribute in node.attribute:
         for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
             for inner in body.node:
-                yield from _read_by(inner)
+                yield from read_by(inner)
             yield from (output.name for output in body.output)
 
 

@@ -16,7 +16,7 @@ from . import nested
 from .calls import Call as ExampleCall
 from .capture import unwrapped
 from .diff_graphs import Call, Graph, Pair, label
-from .errors import BadInput
+from .errors import BadInput, HTPError
 from .exporting import arguments_of, summary
 from .recording import trace
 from .state import untouched
@@ -60,7 +60,12 @@ class Program:
     @property
     def feeds(self) -> dict[str, Any]:
         """The tensors that it is called with, by the names that an export gives them."""
-        return {x.name: _array(self.given.get(x.name, x.tensor)) for x in self.call.leaves}
+        return {name: _array(tensor) for name, tensor in self.tensors.items()}
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The tensors themselves."""
+        return {x.name: self.given.get(x.name, x.tensor) for x in self.call.leaves}
 
     def give(self, arrays: Mapping[str, Any]) -> None:
         """Replaces inputs of the example call, by name, or all of them in order."""
@@ -94,22 +99,32 @@ class Program:
             values.count[path] += 1
             return _look(call, inputs, output, values, given)
 
-        with self._ready(hook), torch.no_grad():
-            new = {id(x.tensor): self.given.get(x.name, x.tensor) for x in self.call.leaves}
-            args, kwargs = nested.replaced((self.call.args, self.call.kwargs), new)
-            try:
-                self.model(*args, **kwargs)
-            except Exception as error:
-                raise BadInput(f"{self.path} does not run: {summary(error)}") from error
+        self.forward(hook)
         if given is None:
             self.seen = values
         return values.arrays
 
+    def forward(self, leave: _Hook, enter: _Hook | None = None) -> None:
+        """Runs the model, with a hook at the end of every module call, and perhaps one at its beginning."""
+        with self._ready(leave, enter), torch.no_grad():
+            new = {id(x.tensor): self.given.get(x.name, x.tensor) for x in self.call.leaves}
+            args, kwargs = nested.replaced((self.call.args, self.call.kwargs), new)
+            try:
+                self.model(*args, **kwargs)
+            except HTPError:
+                raise
+            except Exception as error:
+                raise BadInput(f"{self.path} does not run: {summary(error)}") from error
+
     @contextlib.contextmanager
-    def _ready(self, hook: _Hook) -> Iterator[None]:
-        """Puts the model in evaluation mode with a hook on every module, and restores it afterwards."""
+    def _ready(self, leave: _Hook, enter: _Hook | None) -> Iterator[None]:
+        """Puts the model in evaluation mode with hooks on every module, and restores it afterwards."""
         with untouched(self.model, (self.args, self.kwargs), lambda text: None):
-            handles = [module.register_forward_hook(hook) for module in self.paths]
+            handles = [module.register_forward_hook(leave) for module in self.paths]
+            for module in self.paths if enter else ():
+                handles.append(
+                    module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True)
+                )
             try:
                 yield
             finally:

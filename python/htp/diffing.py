@@ -22,7 +22,7 @@ from .errors import BadInput
 from .exporting import load_capture
 from .holding import StrPath, existing
 from .onnxfile import has_functions, has_tags
-from .running import packages, read_inputs
+from .running import for_the_other, packages, read_inputs
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -217,7 +217,9 @@ def _name(model: Any) -> str:
 def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
     """Opens both models. One without tags is tagged with the help of the other."""
     given = [first, second]
-    sides: list[Any] = [_program(model) if is_program(model) else None for model in given]
+    sides: list[Any] = [
+        open_program(model, "htp diff") if is_program(model) else None for model in given
+    ]
     paths = [existing(model) if side is None else None for model, side in zip(given, sides)]
     tagged = [path is not None and has_tags(path) for path in paths]
     for path in paths:
@@ -240,8 +242,9 @@ def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
     return sides[0], sides[1]
 
 
-def _program(model: Any) -> Program:
-    load_capture("htp diff")
+def open_program(model: Any, purpose: str) -> Program:
+    """A PyTorch model as `diff` takes it."""
+    load_capture(purpose)
     from .diff_programs import Program
 
     if isinstance(model, tuple):
@@ -283,7 +286,7 @@ def _run(
                 f"{one.path} and {two.path} have nothing in common: no module call is in both"
             )
         found, given = one.run([value for _, value, _ in pairs], inputs, dims)
-        feeds = _for_the_other(given.feeds, two)
+        feeds = for_the_other(given.feeds, two.input_values(), two.path)
         others, _ = two.run([other for _, _, other in pairs], feeds)
         return _Run(pairs, missing, found, others, feeds, given.hint)
     return _run_program(one, two, inputs, dims)
@@ -315,7 +318,9 @@ def _run_program(
             arrays.append(side.run())
         else:
             values = [value for group in side.boundaries.values() for value in group]
-            arrays.append(side.run(values, _for_the_other(source.feeds, side))[0])
+            arrays.append(
+                side.run(values, for_the_other(source.feeds, side.input_values(), side.path))[0]
+            )
     if isinstance(one, Program) and isinstance(two, Program):
         pairs, missing = pairs_of_programs(one, two)
     elif isinstance(one, Program):
@@ -327,7 +332,11 @@ def _run_program(
         raise BadInput(
             f"{one.path} and {two.path} have nothing in common: no module call is in both"
         )
-    feeds = {} if isinstance(two, Program) else _for_the_other(source.feeds, two)
+    feeds = (
+        {}
+        if isinstance(two, Program)
+        else for_the_other(source.feeds, two.input_values(), two.path)
+    )
     return _Run(pairs, missing, arrays[0], arrays[1], feeds)
 
 
@@ -342,27 +351,6 @@ def _add_held(one: _Side, two: _Side, comparisons: list[Comparison]) -> None:
             if graph is one:
                 held += graph.modules_after(item.value, modules)
             item.holds = list(dict.fromkeys(held))
-
-
-def _for_the_other(arrays: Mapping[str, Any], other: Graph) -> dict[str, Any]:
-    """The first model's inputs, adapted to the second, which may use other names and types and may lack
-    inputs that nothing reads."""
-    import onnx
-
-    wanted = other.input_values()
-    names = [value.name for value in wanted]
-    if not set(names) <= set(arrays):
-        if len(names) != len(arrays):
-            raise BadInput(
-                f"{other.path} takes {len(names)} inputs, but the other model {len(arrays)}"
-            )
-        arrays = dict(zip(names, arrays.values()))
-    return {
-        value.name: arrays[value.name].astype(
-            onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-        )
-        for value in wanted
-    }
 
 
 def _kind(array: Any) -> str:

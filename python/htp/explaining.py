@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import native
-from .holding import StrPath, held, held_trace
+from .holding import StrPath, held
 from .onnxfile import check_tagged
-from .tagging import tag_option
+from .tagging import Run, source_options, tag_option
 
 if TYPE_CHECKING:
     from .recording import Trace
@@ -25,20 +25,19 @@ def explain(
     *,
     trace: StrPath | Trace | Mapping[str, Any] | None = None,
     reference: Any = None,
+    run: Any = None,
+    inputs: StrPath | Mapping[str, Any] | None = None,
 ) -> str:
     """Explains in a page of text why a node belongs to its module. Takes what `htp.tag` takes.
 
     `node` is its name, or the name of a value that it makes. For a tagged model, the text describes the evidence
     for the tag and the neighbours of the node. With a `trace` or `reference` to tag the model with, it also lists
-    the steps that could have produced the node, with the evidence for each and why the others lost.
+    the steps that could have produced the node, with the evidence for each and why the others lost; with a `run`, it
+    says what equal values showed.
     """
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(held(model)).path
-        given = (
-            ("trace", stack.enter_context(held_trace(trace))),
-            ("reference", stack.enter_context(held(reference)).path if reference else None),
-        )
-        options = [f"{name}={native.quoted(path)}" for name, path in given if path]
+        options = source_options(stack, source, trace, reference, Run(run, inputs))
         if options:
             passes = tag_option([*options, f"explain={native.quoted(node)}"])
         else:

@@ -7,11 +7,24 @@ import filecmp
 import mmap
 import os
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from .errors import BadInput, HTPError
 from .scratch import Scratch
+
+
+@dataclass
+class Written:
+    """A JSON document that was written."""
+
+    path: Path
+    document: Mapping[str, Any]
+    warnings: list[str] = field(default_factory=list)
+    replaced: list[Path] = field(default_factory=list)
 
 
 def check_writable(path: Path) -> None:

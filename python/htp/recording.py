@@ -6,14 +6,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .archives import read_archive, read_exported
 from .errors import BadInput, HTPError, MissingPackage, TraceFailed
 from .exporting import Progress, arguments_of, load_capture, summary
-from .files import Outputs
+from .files import Outputs, Written
 from .holding import StrPath, existing
 from .notices import Notices
 
@@ -25,14 +24,8 @@ if TYPE_CHECKING:
 Tracer = Literal["auto", "export", "torchscript"]
 
 
-@dataclass
-class Trace:
+class Trace(Written):
     """A trace that was written."""
-
-    path: Path
-    document: Mapping[str, Any]
-    warnings: list[str] = field(default_factory=list)
-    replaced: list[Path] = field(default_factory=list)
 
     @property
     def source(self) -> str:

@@ -60,6 +60,21 @@ def open_session(path: Path, options: Any, provider: str, runtime: Any) -> Any:
         raise BadInput(f"ONNX Runtime cannot load {path}: {first_line(error)}") from error
 
 
+def open_proto(proto: Any, file: Path, path: Path, options: Any, runtime: Any) -> Any:
+    """A session for a model in memory that was read from `file`, where its external data is; `path` is what messages call
+    it."""
+    options.log_severity_level = 4
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(file.resolve().parent)
+    )
+    try:
+        return runtime.InferenceSession(
+            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:
+        raise BadInput(f"ONNX Runtime cannot load {path}: {first_line(error)}") from error
+
+
 def run_session(session: Any, feeds: Mapping[str, Any], path: Path, made_up: str = "") -> list[Any]:
     try:
         results: list[Any] = session.run(None, dict(feeds))
@@ -122,6 +137,24 @@ def inputs_for(
             f"{path} has no dimension {missing[0]!r}; it has {', '.join(known) or 'fixed shapes only'}"
         )
     return inputs
+
+
+def for_the_other(arrays: Mapping[str, Any], wanted: list[Any], path: Path) -> dict[str, Any]:
+    """One model's inputs, adapted to those of another (`wanted`, as in its file), which may use other names and types
+    and may lack inputs that nothing reads."""
+    import onnx
+
+    names = [value.name for value in wanted]
+    if not set(names) <= set(arrays):
+        if len(names) != len(arrays):
+            raise BadInput(f"{path} takes {len(names)} inputs, but the other model {len(arrays)}")
+        arrays = dict(zip(names, arrays.values()))
+    return {
+        value.name: arrays[value.name].astype(
+            onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        )
+        for value in wanted
+    }
 
 
 def kept_inputs(model: Path) -> Path:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from . import native
+from .errors import BadInput
 from .files import Outputs
 from .holding import Held, StrPath, existing, held, held_trace, kept
 from .model import TaggedModel, read_metadata
@@ -80,12 +81,15 @@ class TagOptions(TypedDict, total=False):
 
     trace: StrPath | Trace | Mapping[str, Any] | None
     reference: Any
+    run: Any
+    inputs: StrPath | Mapping[str, Any] | None
     overrides: StrPath | None
     policy: StrPath | None
     force: bool
     tag_storage: TagStorage
     dag: bool
     graphml: bool
+    progress: Callable[[str], None]
 
 
 @overload
@@ -108,12 +112,15 @@ def tag(
     *,
     trace: StrPath | Trace | Mapping[str, Any] | None = None,
     reference: Any = None,
+    run: Any = None,
+    inputs: StrPath | Mapping[str, Any] | None = None,
     overrides: StrPath | None = None,
     policy: StrPath | None = None,
     force: bool = False,
     tag_storage: TagStorage = "metadata",
     dag: bool = True,
     graphml: bool = False,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Any:
     """Tags an ONNX model: a path, bytes, an onnx.ModelProto, an onnx_ir.Model or a torch.onnx.ONNXProgram.
 
@@ -122,26 +129,62 @@ def tag(
     nothing is written unless `output` is given.
 
     `trace` is a trace.json, a `.pt` or `.pt2` archive of the PyTorch model, or the result of `htp.trace`; an
-    ONNXProgram contains its own. `reference` is the same model, tagged before an optimizer ran. A trace or
-    reference of another model is an error, or with `force` a warning. `overrides` (maps names of nodes, or of
-    values that they make, to modules) and `policy` (rules for resolving conflicts) are JSON files.
+    ONNXProgram contains its own. `reference` is the same model, tagged before an optimizer ran. `run` is the
+    PyTorch model, as `htp.execute` takes it, or the result of that: both models are run on the same `inputs` (by
+    default the PyTorch model's own), and what makes equal values is tagged alike. A trace, a reference or a PyTorch
+    model that is another one is an error, or with `force` a warning. `overrides` (maps names of nodes, or of values
+    that they make, to modules) and `policy` (rules for resolving conflicts) are JSON files.
     """
     sides = SideFiles(dag=dag, graphml=graphml)
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(held(model))
         if source.kind == "program" and trace is None and reference is None:
             trace = _own_trace(model)
-        given = (
-            ("trace", stack.enter_context(held_trace(trace))),
-            ("reference", stack.enter_context(held(reference)).path if reference else None),
-            ("overrides", existing(overrides) if overrides else None),
-            ("policy", existing(policy) if policy else None),
+        options = source_options(
+            stack, source.path, trace, reference, Run(run, inputs, force, progress)
         )
-        options = [f"{name}={native.quoted(path)}" for name, path in given if path]
+        for name, path in (("overrides", overrides), ("policy", policy)):
+            if path:
+                options.append(f"{name}={native.quoted(existing(path))}")
         if force:
             options.append("force")
         flags = [tag_option(options), *storage_options(tag_storage)]
         return _made(source, flags, output, ".tagged.onnx", sides)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be run, and how."""
+
+    model: Any = None
+    inputs: StrPath | Mapping[str, Any] | None = None
+    force: bool = False
+    progress: Callable[[str], None] = lambda text: None
+
+    @contextlib.contextmanager
+    def held(self, path: Path) -> Iterator[Path | None]:
+        """Within the block, what it shows of the model at `path` is a file."""
+        if self.model is None:
+            if self.inputs is not None:
+                raise BadInput("inputs are for a run, but no PyTorch model is given to be run")
+            yield None
+            return
+        from .executing.files import held_execution
+
+        with held_execution(path, self.model, self.inputs, self.force, self.progress) as file:
+            yield file
+
+
+def source_options(
+    stack: contextlib.ExitStack, path: Path, trace: Any, reference: Any, run: Run
+) -> list[str]:
+    """The options of --htp-tag for what else is known about the model at `path`."""
+    given = (
+        ("trace", stack.enter_context(held_trace(trace))),
+        ("reference", stack.enter_context(held(reference)).path if reference else None),
+        ("executed", stack.enter_context(run.held(path))),
+    )
+    return [f"{name}={native.quoted(file)}" for name, file in given if file]
 
 
 def apply_overrides(model: StrPath, overrides: StrPath) -> TaggedModel:

@@ -24,6 +24,15 @@ inline bool reject(Path path, StringLiteral message) {
   return false;
 }
 
+/// The error that was reported to a path, with the offending value if there is
+/// one: Path takes only literals, so the value is kept separately.
+inline llvm::Error errorOf(Path::Root &root, StringRef found) {
+  if (found.empty())
+    return root.getError();
+  return llvm::createStringError(llvm::toString(root.getError()) + ", found '" +
+                                 found + "'");
+}
+
 inline const JSONObject *asObject(const JSONValue &value, Path path) {
   const JSONObject *object = value.getAsObject();
   if (!object)

@@ -17,6 +17,10 @@ struct TagPipelineOptions
   Option<std::string> trace{
       *this, "trace",
       llvm::cl::desc("Trace of the model: trace.json, .pt or .pt2")};
+  Option<std::string> executed{
+      *this, "executed",
+      llvm::cl::desc("What a run of the model and of the graph showed: "
+                     "executed.json")};
   Option<std::string> reference{
       *this, "reference",
       llvm::cl::desc("The same model, tagged before an optimizer ran")};

@@ -17,9 +17,10 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
     hold (`htp.parameter`) and, if the tags of their readers do not tell, the
     modules that may read them (`htp.users`).
 
-    The tree comes from the first of these that is available: the trace, the
-    tags of an earlier run, the metadata of the torch.export-based exporter, the
-    scopes in names. `from` selects one of them.
+    The tree comes from the first of these that is available: the trace, what
+    was executed, the tags of an earlier run, the metadata of the
+    torch.export-based exporter, the scopes in names. `from` selects one of
+    them.
 
     The evidence on an op, strongest first:
 
@@ -31,10 +32,15 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
     3. a parameter that it reads, by name, by contents, or by contents in
        another order, through Identity, Cast, Transpose, QuantizeLinear and
        DequantizeLinear (`parameter`)
+    4. with `executed`, one run of the model and of the graph
+       (docs/formats/executed.md): the op makes a value that a module call
+       returned, or lies between what a call took and what it returned and in no
+       other call that this one made (`executed`). This is weighed against the
+       other evidence by how often each has been right (`make fit`)
 
     Ambiguous evidence does not count. If sources disagree, the weaker ones
     become contexts of the tag. Ops that are already tagged in the file keep
-    their tags unless a trace is given.
+    their tags unless a trace is given, or what was executed is worth more.
 
     ```mlir
     %0 = "onnx.Relu"(%x) {onnx_node_name = "/act/Relu"} : (tensor<4xf32>) -> tensor<4xf32>
@@ -54,6 +60,8 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
   let options = [
     Option<"trace", "trace", "std::string", /*default=*/"",
            "Trace of the model: trace.json, or a .pt or .pt2 archive (htp-trace is then run)">,
+    Option<"executed", "executed", "std::string", /*default=*/"",
+           "What a run of the model and of the graph showed: executed.json">,
     Option<"from", "from", "std::string", /*default=*/"\"auto\"",
            "Where the tree comes from: auto, trace, hierarchy, metadata, names or locations">
   ];

@@ -10,8 +10,8 @@ using namespace htp;
 
 /// The kinds of evidence, strongest first.
 static constexpr StringLiteral kEvidence[] = {
-    "override",  "metadata", "name",     "value-name", "parameter", "alignment",
-    "reference", "producer", "consumer", "ancestor",   "location"};
+    "override",  "metadata",  "name",     "value-name", "executed", "parameter",
+    "alignment", "reference", "producer", "consumer",   "ancestor", "location"};
 
 GraphStatistics::GraphStatistics(const TaggedGraph &graph)
     : initializers(graph.initializers().size()), own(graph.tree().size()),

@@ -131,6 +131,12 @@ void AlignedTags::setPriors(ModelGraph &model) {
       continue;
     node.prior.module = *known;
     node.prior.weak = givesWay(tag);
+    // Other evidence often leaves open which call it is. The node's parameters
+    // say which step of the module it is, and therefore come first.
+    if (tag.getEvidence() == Evidence::Executed) {
+      node.prior.call = tag.getCall();
+      node.prior.weak = true;
+    }
   }
 }
 
@@ -165,6 +171,7 @@ void AlignedTags::measure(const ModelGraph &model, const Alignment &result) {
 /// Adds the number of the call to a tag that names the same module without one.
 void AlignedTags::addCall(Operation *op, TagAttr tag, const AlignedNode &node) {
   if (node.step < 0 || node.best.call == tag.getCall() || tag.getCall() != 0 ||
+      tag.getEvidence() == Evidence::Executed ||
       paths[node.best.module] != tag.getPathAttr())
     return;
   setTag(op, TagAttr::get(tag.getPathAttr(), node.best.call, tag.getEvidence(),

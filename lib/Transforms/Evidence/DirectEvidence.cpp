@@ -14,9 +14,10 @@ namespace htp {
 static constexpr StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 
 DirectEvidence::DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
-                               const Trace *trace, SketchMatches *sketches)
+                               const Trace *trace, SketchMatches *sketches,
+                               const ExecutedValues *executed)
     : tree(tree), trace(trace), scopes(tree),
-      parameters(module, tree, trace, sketches) {
+      parameters(module, tree, trace, sketches), executed(executed) {
   if (trace)
     traced.emplace(module, *trace, parameters);
   indexRepeatedReaders(module);
@@ -109,12 +110,6 @@ std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
 static bool mayBeFused(Operation *op) {
   StringRef type = getOpType(op);
   return isForeign(op) && plainOperator(type) == type;
-}
-
-/// Whether `op` is a plain convolution, not an optimizer's op that does more.
-static bool isConvolution(Operation *op) {
-  StringRef type = getOpType(op);
-  return !isForeign(op) && (type == "Conv" || type == "ConvTranspose");
 }
 
 std::optional<Claim> DirectEvidence::fromTracedNames(Operation *op) const {
@@ -370,6 +365,14 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
     add(parameter);
   if (!notesLead)
     add(notes);
+  // What was executed is weighed against the others by how often each has been
+  // right.
+  if (auto ran = executed ? executed->find(op) : std::nullopt) {
+    auto *weaker = llvm::find_if(all, [&](const Claim &claim) {
+      return worth(claim.ground) < worth(ran->ground);
+    });
+    all.insert(weaker, *ran);
+  }
   return all;
 }
 
@@ -402,6 +405,23 @@ TagAttr DirectEvidence::tag(Operation *op, PathAttrs &paths,
   TagAttr tag = tags.make(module, paths[module], call, evidenceOf(first.ground),
                           confidence, first.reason);
   return contexts.empty() ? tag : tag.withContexts(contexts);
+}
+
+TagAttr DirectEvidence::revised(Operation *op, TagAttr before, PathAttrs &paths,
+                                TagWriter &tags) const {
+  std::optional<Claim> ran = executed ? executed->find(op) : std::nullopt;
+  double confidence = ran ? worth(ran->ground) : 0;
+  if (confidence <= before.getConfidenceValue())
+    return before;
+  auto [module, call] = ran->where;
+  TagAttr tag = tags.make(module, paths[module], call, Evidence::Executed,
+                          confidence, ran->reason);
+  recordGround(op, ran->ground);
+  if (tag.getPathAttr() == before.getPathAttr())
+    return tag.withContexts(before.getContexts());
+  return tag.withContexts(ContextAttr::get(op->getContext(), before.getPath(),
+                                           before.getEvidence(),
+                                           doubt(confidence)));
 }
 
 SmallVector<Location, 1> DirectEvidence::sources(Operation *op) const {

@@ -6,30 +6,25 @@
 #ifndef HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 #define HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H
 
-#include "Ground.h"
+#include "Claim.h"
+#include "ExecutedValues.h"
 #include "ParameterEvidence.h"
 #include "TagWriter.h"
 #include "TracedNames.h"
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
-#include "HTP/Hierarchy/Scopes.h"
 
 namespace htp {
-
-/// What one source of evidence says about a node.
-struct Claim {
-  ModuleCall where;
-  Ground ground;
-  llvm::StringRef reason; ///< a string literal
-};
 
 /// Collects metadata, names and parameters (1 to 3 in Passes.td) as evidence
 /// for every node of a model.
 class DirectEvidence {
 public:
-  /// `trace` and `sketches` (of the parameters of `tree`) may be null.
+  /// `trace`, `sketches` (of the parameters of `tree`) and `executed` may be
+  /// null.
   DirectEvidence(mlir::ModuleOp module, const ModuleTree &tree,
-                 const Trace *trace, SketchMatches *sketches = nullptr);
+                 const Trace *trace, SketchMatches *sketches = nullptr,
+                 const ExecutedValues *executed = nullptr);
 
   /// All claims on `op`, strongest first.
   llvm::SmallVector<Claim, 3> claims(mlir::Operation *op) const;
@@ -37,6 +32,11 @@ public:
   /// The tag for the strongest claim, with modules of the others as contexts;
   /// null without claims.
   TagAttr tag(mlir::Operation *op, PathAttrs &paths, TagWriter &tags) const;
+
+  /// The tag of an earlier run, or one for what was executed if that is worth
+  /// more.
+  TagAttr revised(mlir::Operation *op, TagAttr before, PathAttrs &paths,
+                  TagWriter &tags) const;
 
   /// The line of Python code that `op` came from, if known.
   llvm::SmallVector<mlir::Location, 1> sources(mlir::Operation *op) const;
@@ -48,6 +48,7 @@ private:
   const Trace *trace;
   ScopeResolver scopes;
   ParameterValues parameters;
+  const ExecutedValues *executed;
   std::optional<TracedNames> traced;
   /// For modules that run several times: the nodes of one type that read the
   /// same parameter, in order.

@@ -79,6 +79,7 @@ bool ConflictView::isDirect() const {
   case Evidence::ValueName:
   case Evidence::Parameter:
   case Evidence::Override:
+  case Evidence::Executed:
     return true;
   case Evidence::None:
   case Evidence::Location:

@@ -47,6 +47,28 @@ def add_dim(parser: argparse.ArgumentParser, more: str = "") -> None:
     )
 
 
+def add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        dest="program",
+        metavar="MODEL",
+        help="the PyTorch model, such as model.py:build: run both, and compare the values",
+    )
+    parser.add_argument(
+        "--run",
+        dest="run_inputs",
+        metavar="FILE.npz",
+        help="inputs for that run (default: the example inputs of --model)",
+    )
+
+
+def run_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `htp.tag` and `htp.explain` for these options."""
+    if options.program is None and options.run_inputs is not None:
+        raise BadInput("--run needs the PyTorch model that is to be run: --model FILE.py")
+    return {"run": options.program, "inputs": options.run_inputs}
+
+
 def dimensions(texts: list[str]) -> dict[str, int]:
     sizes = {}
     for text in texts:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .commands import Commands, add_dim, dimensions
+from .commands import Commands, add_dim, add_run, dimensions, run_of
 from .console import Console, count, fit_line, in_percent, printable
 
 # Everything else that a command needs is loaded when it runs.
@@ -75,6 +75,7 @@ def register(commands: Commands) -> None:
     known.add_argument(
         "--reference", metavar="MODEL", help="the same model, tagged before an optimizer ran"
     )
+    add_run(parser)
 
     commands.add("doctor", DOCTOR, run_doctor)
 
@@ -256,7 +257,13 @@ def run_explain(options: argparse.Namespace, console: Console) -> int:
     from ..explaining import explain
 
     console.progress(f"explaining {options.node} in {options.model}")
-    text = explain(options.model, options.node, trace=options.trace, reference=options.reference)
+    text = explain(
+        options.model,
+        options.node,
+        trace=options.trace,
+        reference=options.reference,
+        **run_of(options),
+    )
     if console.json:
         console.result({"node": options.node, "explanation": text})
     else:

@@ -15,7 +15,7 @@ from ..model import TaggedModel
 from ..recording import trace
 from ..report import markdown
 from ..viewing import view
-from .commands import Commands
+from .commands import Commands, add_run, run_of
 from .console import Console, count, fit_line, in_percent, printable
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ examples:
   htp tag model.onnx --trace trace.json -o tagged.onnx
   htp tag model.onnx --trace model.pt2
   htp tag optimized.onnx --reference tagged.onnx
+  htp tag quantized.onnx --trace trace.json --model model.py:build --run inputs.npz
 """
 OUTLINE = """\
 Turn every module into a function; equal modules share one function
@@ -135,10 +136,11 @@ def register(commands: Commands) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: NAME.tagged.onnx")
     parser.add_argument("--trace", metavar="FILE", help="trace.json, or a .pt or .pt2 archive")
     parser.add_argument("--reference", metavar="FILE", help="the same model, already tagged")
+    add_run(parser)
     parser.add_argument(
         "--force",
         action="store_true",
-        help="accept a trace or reference that seems to be of another model",
+        help="accept a trace, reference or PyTorch model that seems to be another one",
     )
     parser.add_argument(
         "--overrides", metavar="FILE", help="JSON: maps names of nodes or values to modules"
@@ -286,6 +288,8 @@ def run_tag(options: argparse.Namespace, console: Console) -> int:
         options.output,
         trace=options.trace,
         reference=options.reference,
+        **run_of(options),
+        progress=console.progress,
         overrides=options.overrides,
         policy=options.policy,
         force=options.force,

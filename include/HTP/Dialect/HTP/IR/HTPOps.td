@@ -69,7 +69,9 @@ def HTP_Evidence : I32EnumAttr<"Evidence", "what an answer rests on", [
     I32EnumAttrCase<"Consumer", 9, "consumer">,
     I32EnumAttrCase<"Ancestor", 10, "ancestor">,
     // Given by the user.
-    I32EnumAttrCase<"Override", 11, "override">]> {
+    I32EnumAttrCase<"Override", 11, "override">,
+    // A run of the model and of its graph.
+    I32EnumAttrCase<"Executed", 12, "executed">]> {
   let cppNamespace = "::htp";
   let genSpecializedAttr = 0;
 }
