@@ -268,21 +268,29 @@ bool Aligner::hasWays(Index n, Index state,
 }
 
 /// The state in which each node is placed. This is the most likely one, with
-/// one exception: if that state makes no such node, but dataflow alone prefers
-/// a state that does, with a way for each of the node's edges, then dataflow is
-/// believed.
+/// one exception: if that state makes no such node, or only as a part of
+/// something else, but dataflow alone prefers a state that makes it and has a
+/// way for each of the node's edges, then dataflow is believed. Against a part,
+/// the state must make no other node.
 std::vector<Index> Aligner::places(const Posterior &posterior,
                                    llvm::ArrayRef<Index> loosely) const {
   std::vector<Index> placed = mostLikely(posterior);
+  auto emits = [&](Index n, Index state) {
+    return howEmits(emissions, states.list[state].kind, observations.list[n]);
+  };
+  std::vector<unsigned> made(states.size());
+  for (Index n = 0; n < observations.size(); ++n)
+    made[loosely[n]] += emits(n, loosely[n]) == Emits::Main;
+  auto isBetter = [&](Index n) {
+    const Emits chosen = emits(n, placed[n]), free = emits(n, loosely[n]);
+    if (!canEmit(placed[n], n))
+      return isKnown(free);
+    return chosen == Emits::Part && free == Emits::Main &&
+           made[loosely[n]] == 1;
+  };
   for (Index n = 0; n < observations.size(); ++n) {
     const Observation &observation = observations.list[n];
-    if (observation.isInput || observation.isOutput)
-      continue;
-    Emits free = howEmits(emissions, states.list[loosely[n]].kind, observation),
-          chosen =
-              howEmits(emissions, states.list[placed[n]].kind, observation);
-    if ((canEmit(placed[n], n) ? chosen == Emits::Part && free == Emits::Main
-                               : isKnown(free)) &&
+    if (!observation.isInput && !observation.isOutput && isBetter(n) &&
         hasWays(n, loosely[n], loosely))
       placed[n] = loosely[n];
   }

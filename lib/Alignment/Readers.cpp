@@ -241,7 +241,7 @@ Index ReaderRules::sightOf(Index n) const {
 
 /// Whether a node was placed in a call in which it has no neighbour, in a step
 /// from which no way leads to its readers, while all of these are in another
-/// call.
+/// call that is not inside of it.
 bool ReaderRules::isLost(Index n) const {
   const Readers readers = readersOf(n);
   const Index own = frameOf(n);
@@ -251,7 +251,7 @@ bool ReaderRules::isLost(Index n) const {
             !observations.list[m].isOutput && frameOf(m) == own);
   };
   return !states.list[placed[n]].isGap && readers.common >= 0 &&
-         !readers.several && !readers.inOwn &&
+         !readers.several && !frames.inside(readers.common, own) &&
          llvm::none_of(observations.prev[n], isBeside) &&
          llvm::none_of(observations.next[n], [&](Index m) {
            return observations.list[m].isOutput ||
