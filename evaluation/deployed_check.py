@@ -251,6 +251,7 @@ def main() -> int:
     parser.add_argument("--untrained", action="store_true", help="weights as initialised")
     parser.add_argument("--models", nargs="*", default=[*MODELS, *BUILT])
     parser.add_argument("--forms", nargs="*", default=list(forms.FORMS))
+    parser.add_argument("--sources", nargs="*", default=list(figures.SOURCES))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path, help="one line a file, with every answer")
     parser.add_argument("--traces", action="store_true", help="export the traces again")
@@ -285,7 +286,7 @@ def main() -> int:
         for graph in GRAPHS
         for form in [*args.forms, *(f"genai-{p}" for p in genai.PRECISIONS)]
         for names in figures.NAMES
-        for source in figures.SOURCES
+        for source in args.sources
     ]
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(lambda folder: prepare(folder, args.bin), folders))

@@ -55,6 +55,7 @@ private:
   Index sightOf(Index n) const;
   Index target(Index n) const;
   bool isLost(Index n) const;
+  Index outOfGap(Index n) const;
   bool isPrecisionCast(Index n) const;
   Index targetOfCast(Index n) const;
   Emits emits(Index state, Index n) const {
@@ -259,6 +260,17 @@ bool ReaderRules::isLost(Index n) const {
          });
 }
 
+/// The frame of a node that ran between two modules, if its readers lie outside
+/// of the call that it was given to; -1 for other nodes.
+Index ReaderRules::outOfGap(Index n) const {
+  if (!states.list[placed[n]].isGap)
+    return -1;
+  const Index readers = readersOf(n).common, own = frameOf(n);
+  return readers < 0 || frames.inside(readers, own)
+             ? -1
+             : frames.common(readers, own);
+}
+
 /// Whether a node only changes the precision of floats, which no step of the
 /// program does.
 bool ReaderRules::isPrecisionCast(Index n) const {
@@ -321,6 +333,10 @@ void ReaderRules::apply(Index n) {
   }
   if (isLost(n)) {
     move(n, readersOf(n).common);
+    return;
+  }
+  if (Index frame = outOfGap(n); frame >= 0) {
+    move(n, frame);
     return;
   }
   if (emits(placed[n], n) == Emits::Main && (!observation.size || taken[n]))

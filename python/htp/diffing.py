@@ -242,8 +242,8 @@ def _opened(first: Any, second: Any, folder: Path) -> tuple[_Side, _Side]:
     return sides[0], sides[1]
 
 
-def open_program(model: Any, purpose: str) -> Program:
-    """A PyTorch model as `diff` takes it."""
+def open_program(model: Any, purpose: str, arrays: Mapping[str, Any] | None = None) -> Program:
+    """A PyTorch model as `diff` takes it. It is called with `arrays` if it does not say itself with what."""
     load_capture(purpose)
     from .diff_programs import Program
 
@@ -257,7 +257,7 @@ def open_program(model: Any, purpose: str) -> Program:
         )
     from .sources import load_source
 
-    source = load_source(os.fspath(model), None)
+    source = load_source(os.fspath(model), None, arrays=arrays)
     return Program(os.fspath(model), source.model, source.args, source.kwargs)
 
 

@@ -29,13 +29,18 @@ class Source:
 
 
 def load_source(
-    text: str, specs: Mapping[str, Any] | None, *, batch: int = 1, cache: bool = False
+    text: str,
+    specs: Mapping[str, Any] | None,
+    *,
+    batch: int = 1,
+    cache: bool = False,
+    arrays: Mapping[str, Any] | None = None,
 ) -> Source:
     """Loads a Hugging Face name or local folder, `package.module:factory`, or a `.py` file[:factory].
 
     A factory returns the model, or a pair of the model and its inputs (a tuple of positional or a dict of
-    keyword arguments). If neither the factory nor `specs` gives inputs, they are made from the model's
-    config. With `cache`, the call of a decoder is its second step: one more token, with the cache that the
+    keyword arguments). If neither the factory nor `specs` gives inputs, they are `arrays` (by name) or, without
+    these, made from the model's config. With `cache`, the call of a decoder is its second step: one more token, with the cache that the
     first step returned.
     """
     torchfeatures.check_version()
@@ -59,6 +64,8 @@ def load_source(
         raise BadInput(f"{text} returned a {type(model).__name__}, expected an nn.Module")
     if specs is not None:
         inputs = inputs_from_specs(specs, batch)
+    elif inputs is None and arrays:
+        inputs = _from_arrays(model, arrays)
     elif inputs is None:
         inputs = inputs_from_config(model, batch)
     if cache:
@@ -68,6 +75,17 @@ def load_source(
     return Source(
         model, tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,), {}, name
     )
+
+
+def _from_arrays(model: Any, arrays: Mapping[str, Any]) -> Any:
+    """Arguments by name, if the model has arguments of these names, otherwise by position."""
+    import inspect
+
+    import torch
+
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+    known = inspect.signature(model.forward).parameters
+    return tensors if all(name in known for name in tensors) else tuple(tensors.values())
 
 
 def _load_file(path: Path) -> Any:
@@ -250,8 +268,8 @@ def inputs_from_config(model: Any, batch: int = 1) -> dict[str, Any]:
     main = getattr(model, "main_input_name", None)
     if config is None or main is None:
         raise BadInput(
-            f"{type(model).__name__} does not say what inputs it takes: pass --input-specs, "
-            "or let the factory return (model, inputs)"
+            f"{type(model).__name__} does not say what inputs it takes: pass them (--input-specs of htp export, "
+            "--run of htp tag), or let the factory return (model, inputs)"
         )
     import inspect
 

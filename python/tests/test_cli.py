@@ -283,7 +283,7 @@ def test_export_with_input_specs(tmp_path, capsys):
         assert main([*command, "--input-specs", bad]) == 1
         assert message in capsys.readouterr().err
     assert main(command) == 1
-    assert "does not say what inputs it takes: pass --input-specs" in capsys.readouterr().err
+    assert "does not say what inputs it takes: pass them (--input-specs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -311,6 +311,9 @@ def other():
     model.lin.weight.data.mul_(9)
     return model, (torch.randn(4, 64),)
 
+def without_inputs():
+    return build()[0]
+
 def undefined():
     model, (x,) = build()
     return model, (x * float("nan"),)
@@ -384,6 +387,20 @@ def test_modules_that_nothing_else_tells_apart(folder, tmp_path):
     assert right(folder, run) == (count, count)
     kinds = ("Tanh", "Softmax", "Relu", "Concat", "Slice")
     assert {n.evidence for n in run.nodes.values() if n.op_type in kinds} == {"executed"}
+
+
+def test_a_model_that_has_no_inputs_of_its_own(folder, tmp_path):
+    """The inputs of the run are enough, by name or in order."""
+    x = RANDOM.standard_normal((4, 64)).astype(np.float32)
+    for inputs in ({"x": x}, {"onnx::input": x}):
+        run = htp.tag(
+            folder / "bare.onnx",
+            tmp_path / "run.onnx",
+            run=f"{folder}/net.py:without_inputs",
+            inputs=inputs,
+        )
+        count = len(scopes(run))
+        assert right(folder, run) == (count, count)
 
 
 def test_the_command(folder, tmp_path, capsys):

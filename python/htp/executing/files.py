@@ -96,13 +96,14 @@ def examined(
     progress: Progress,
 ) -> dict[str, Any]:
     """The document about a file and a PyTorch model."""
-    known = open_program(program, "--run")
+    arrays = read_inputs(inputs) if inputs is not None else None
+    known = open_program(program, "--run", arrays)
     from .calls import observe
     from .graph import Executable
 
     graph = Executable(path)
-    if inputs is not None:
-        known.give(read_inputs(inputs))
+    if arrays is not None:
+        known.give(arrays)
     progress(f"running {known.path}")
     seen = observe(known)
     progress(f"running {path}")
