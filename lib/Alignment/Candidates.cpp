@@ -311,12 +311,18 @@ float CandidateFinder::weightShapes(Index n, Index t) const {
   return sameRank ? parameters.misshapenWeight : 0;
 }
 
-/// Whether a node is no part of a step whose main node is known: parts are
-/// beside it, or beside another part. Only where parts stand for the main node
-/// itself may they be further away, and sizes may come from anywhere.
+/// Whether a node is no part of a step whose main node is known, because that
+/// reads the step's parameter: parts are beside it, or beside another part.
+/// Only where parts stand for the main node itself may they be further away;
+/// sizes, and the positions that steps of several nodes compute, may come from
+/// anywhere.
 bool CandidateFinder::isApart(Index n, Index t) const {
-  if (observations.list[n].size || states.list[t].kind < 0 ||
-      emissions.rule(states.list[t].kind).instead)
+  const Observation &observation = observations.list[n];
+  if (observation.size || states.list[t].kind < 0 ||
+      states.program.steps[states.list[t].step].parameters.empty())
+    return false;
+  const EmissionRule &rule = emissions.rule(states.list[t].kind);
+  if (rule.instead || (rule.many && observation.integer))
     return false;
   auto isMain = [&](Index m) {
     return llvm::is_contained(anchors.states[m], t);
