@@ -6,8 +6,9 @@
 A handful of architectures whose parameters are all distinct (with --untrained: as PyTorch initialises them, with equal
 norms and biases in all layers) are exported with both of PyTorch's exporters, made into every form of deployed/forms.py,
 and tagged with each of four sources: htp-trace's trace, the trace that htp.export writes, the tagged export as a
-reference, and htp-trace's trace together with a run of the model and of the form (executed values). Prints, for each form, names kept or removed, and source: exact nodes, nodes of other layers, refused files;
-and how often answers of each confidence are right.
+reference, and htp-trace's trace together with a run of the model and of the form (executed values). Prints, for each
+form, names kept or removed, and source: exact nodes, nodes of other layers, refused files; and how often answers of each
+confidence are right.
 """
 
 import argparse

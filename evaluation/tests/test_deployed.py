@@ -18,16 +18,21 @@ FORMS = ("fp16", "int8", "qdq", "nbits4", "int8-ort_all")
 SORTED = ("fp16_io", "transformers")
 
 
+def made(name, kinds, programs, build):
+    """The folder of an architecture in these forms."""
+    folder = build / "test-corpus" / "deployed" / name
+    if not (folder / "done.json").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        deployed.export(name, folder)
+    deployed.make_forms(folder, kinds)
+    deployed.prepare(folder, programs)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def folder(programs, build):
     """The mixture of experts: many parameters of one shape."""
-    made = build / "test-corpus" / "deployed" / "mixture"
-    if not (made / "done.json").exists():
-        made.mkdir(parents=True, exist_ok=True)
-        deployed.export("mixture", made)
-    deployed.make_forms(made, FORMS)
-    deployed.prepare(made, programs)
-    return made
+    return made("mixture", FORMS, programs, build)
 
 
 def test_all_forms_are_made(folder):
@@ -47,13 +52,7 @@ def test_forms(folder, programs, form, names, source):
 @pytest.fixture(scope="module")
 def sorted_files(programs, build):
     """Blocks that compute sizes from constants, as all others do, in files that tools have sorted."""
-    made = build / "test-corpus" / "deployed" / "swinv2"
-    if not (made / "done.json").exists():
-        made.mkdir(parents=True, exist_ok=True)
-        deployed.export("swinv2", made)
-    deployed.make_forms(made, SORTED)
-    deployed.prepare(made, programs)
-    return made
+    return made("swinv2", SORTED, programs, build)
 
 
 @pytest.mark.parametrize("form", SORTED)
