@@ -40,7 +40,6 @@ public:
     emissions.close();
     gemm = emissions.findOp("Gemm");
     matMul = emissions.findOp("MatMul");
-    gemmReshape = emissions.findOp("GemmReshape");
     conv = emissions.findOp("Conv");
     convTranspose = emissions.findOp("ConvTranspose");
   }
@@ -74,9 +73,6 @@ private:
   Index foldedNorm(Index n, Index state, const std::vector<bool> &taken) const;
   Index absorbedNorm(Index n, Index state,
                      const std::vector<bool> &taken) const;
-  bool isMisshapen(Index n, Index state) const;
-  void giveWrapsToProducts(llvm::ArrayRef<Index> placed,
-                           Alignment &result) const;
   Index mergedInto(Index n, Index state, const std::vector<bool> &taken) const;
   RedFlags flags(Index n, Index state, float belief, Index looseState,
                  llvm::ArrayRef<Index> placed) const;
@@ -95,7 +91,7 @@ private:
   std::optional<OrderCosts> costs;
   std::optional<Dataflow> dataflow;
   std::vector<float> mains; // a buffer of choose()
-  Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1, gemmReshape = -1;
+  Index gemm = -1, matMul = -1, conv = -1, convTranspose = -1;
 };
 
 } // namespace
@@ -376,49 +372,6 @@ Index Aligner::mergedInto(Index n, Index state,
   return last;
 }
 
-/// Whether a node's result has another shape than that of the step.
-bool Aligner::isMisshapen(Index n, Index state) const {
-  const GraphNode &node = graph.nodes[observations.list[n].node];
-  Index made = 0;
-  if (!node.outputs.empty() && node.outputs[0] >= 0)
-    if (const GraphValue &value = graph.values[node.outputs[0]]; value.hasShape)
-      made = states.findShape(value.shape);
-  return made && states.list[state].shape && made != states.list[state].shape;
-}
-
-/// An optimizer that makes a Gemm of MatMul and Add wraps it in reshapes. They
-/// belong to this product, even if the product before or after it could have
-/// made them as well. One whose result is not shaped like that of the product
-/// was merged with a view of the model.
-void Aligner::giveWrapsToProducts(llvm::ArrayRef<Index> placed,
-                                  Alignment &result) const {
-  for (Index n = 0; n < observations.size(); ++n) {
-    const Observation &observation = observations.list[n];
-    if (observation.op < 0 || observation.op != gemmReshape)
-      continue;
-    llvm::ArrayRef<Index> beside =
-        observation.wrapsResult ? observations.prev[n] : observations.next[n];
-    // A reshape may also have a producer that computes its shape.
-    auto product = llvm::find_if(beside, [&](Index m) {
-      const Observation &other = observations.list[m];
-      return !other.isInput && !other.isOutput &&
-             graph.nodes[other.node].op.ends_with("Gemm");
-    });
-    // A step that reshapes by itself keeps its reshape.
-    Emits emits = howEmits(emissions, states.list[placed[n]].kind, observation);
-    if (product == beside.end() ||
-        (!observation.wrapsResult && beside.size() != 1) ||
-        placed[n] == placed[*product] ||
-        (observation.wrapsResult && isMisshapen(n, placed[*product])) ||
-        (emits != Emits::Wrap && emits != Emits::Nothing))
-      continue;
-    Belief &best = result.nodes[observation.node].best;
-    const Belief &whose = result.nodes[observations.list[*product].node].best;
-    best.module = whose.module;
-    best.call = whose.call;
-  }
-}
-
 /// The belief in each module for a node, largest first: the sum over the
 /// module's states.
 std::vector<ModuleBelief>
@@ -508,7 +461,7 @@ void Aligner::answer(const Posterior &posterior, const Posterior &loose,
     node.flags =
         flags(n, beliefs[0].second, node.best.weight, loosely[n], placed);
   }
-  giveWrapsToProducts(placed, result);
+  giveWrapsToProducts(observations, states, frames, emissions, placed, result);
   moveToReaders(observations, states, frames, emissions, anchors, *reach,
                 placed, result);
   for (Index n : foldedIn) {

@@ -416,6 +416,11 @@ std::vector<Index> orderByPlace(const Observations &observations,
                                 std::vector<Index> placed,
                                 const std::vector<bool> &known);
 
+/// Corrects the answers for reshapes that an optimizer put around products.
+void giveWrapsToProducts(const Observations &observations, const States &states,
+                         const Frames &frames, const Emissions &emissions,
+                         llvm::ArrayRef<Index> placed, Alignment &result);
+
 /// Corrects the answers for nodes whose readers say more about where they
 /// belong than order and dataflow do.
 void moveToReaders(const Observations &observations, const States &states,
