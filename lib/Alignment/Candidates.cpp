@@ -327,12 +327,17 @@ bool CandidateFinder::isApart(Index n, Index t) const {
   auto isMain = [&](Index m) {
     return llvm::is_contained(anchors.states[m], t);
   };
-  auto isBeside = [&](Index m) {
-    return isMain(m) || llvm::any_of(observations.prev[m], isMain) ||
-           llvm::any_of(observations.next[m], isMain);
+  // What many nodes share is beside none of them in particular.
+  constexpr size_t kMany = 16;
+  auto any = [&](llvm::ArrayRef<Index> beside, auto holds) {
+    return beside.size() <= kMany && llvm::any_of(beside, holds);
   };
-  return llvm::none_of(observations.prev[n], isBeside) &&
-         llvm::none_of(observations.next[n], isBeside);
+  auto isBeside = [&](Index m) {
+    return isMain(m) || any(observations.prev[m], isMain) ||
+           any(observations.next[m], isMain);
+  };
+  return !any(observations.prev[n], isBeside) &&
+         !any(observations.next[n], isBeside);
 }
 
 Candidate CandidateFinder::score(Index n, Index t) const {
