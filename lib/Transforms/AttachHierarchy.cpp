@@ -371,12 +371,13 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
     noteFit(evidence.getParameters());
 }
 
-/// The modules that may read a parameter; null if the tags of its readers are
-/// more precise.
+/// The modules that may read a parameter. Null if that is as usual: the tags of
+/// its readers will tell, and without them the owner reads it.
 static ArrayAttr possibleReaders(Value value, const ParameterValue &parameter,
-                                 PathAttrs &paths) {
-  if (llvm::any_of(value.getUsers(), getTag) ||
-      parameter.modules.size() > kMostPossible)
+                                 ModuleId owner, PathAttrs &paths) {
+  bool isUsual = llvm::any_of(value.getUsers(), getTag) &&
+                 parameter.modules == ArrayRef(owner);
+  if (isUsual || parameter.modules.size() > kMostPossible)
     return {};
   auto readers = llvm::map_to_vector(
       parameter.modules, [&](ModuleId id) -> Attribute { return paths[id]; });
@@ -389,7 +390,7 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
   llvm::MapVector<Operation *, ArgumentAttrs> ofFunctions;
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameters.path(parameter));
-    ArrayAttr users = possibleReaders(value, parameter, paths);
+    ArrayAttr users = possibleReaders(value, parameter, parameters.owner(parameter), paths);
     LDBG(2) << "value '" << getValueName(value) << "' is parameter " << path;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function =

@@ -220,9 +220,9 @@ void ResolveContamination::doubtOthersParameters() {
         tag.getEvidence() == Evidence::Override || op->hasAttr(kOrderAttr) ||
         standsForAnother(op, tree))
       return;
-    std::optional<ModuleId> owner = owners.of(op),
-                            own = tree.find(tag.getPath());
-    if (!owner || !own || tree[*own].canonical == *owner)
+    std::optional<ModuleId> own = tree.find(tag.getPath());
+    auto owner = own ? owners.contradicting(op, *own) : std::nullopt;
+    if (!owner)
       return;
     SmallVector<ContextAttr> contexts(tag.getContexts());
     StringRef path = tree[*owner].path;

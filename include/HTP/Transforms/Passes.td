@@ -14,8 +14,8 @@ def HTPAttachHierarchy : Pass<"htp-attach-hierarchy", "::mlir::ModuleOp"> {
     op that carries direct evidence of the module that made it: with the
     attribute `htp.tag`, and with the same scope in its location, together with
     the line of Python code if known. Initializers get the parameter that they
-    hold (`htp.parameter`) and, if the tags of their readers do not tell, the
-    modules that may read them (`htp.users`).
+    hold (`htp.parameter`) and, if it is not only their owner or no tag of a
+    reader tells, the modules that may read them (`htp.users`).
 
     The tree comes from the first of these that is available: the trace, what
     was executed, the tags of an earlier run, the metadata of the
@@ -482,7 +482,9 @@ def HTPResolveContamination
     ```
 
     The confidence of a node that reads the parameters of another module than
-    the one in its tag is capped at 0.89.
+    the one in its tag is capped at 0.89, unless that is explained: a trace saw
+    the module of the tag read them (`htp.users`), or the node may be fused and
+    do what both modules do.
 
     Users' decisions come first, whatever the evidence: `overrides` assigns
     modules to single nodes (given by their name, or by that of one of their

@@ -340,21 +340,19 @@ void TagWriter::describeParameter(Value value, Attribute parameter,
                                   Attribute users, AddFn add) const {
   if (auto path = dyn_cast_or_null<StringAttr>(parameter))
     add(kParameterAttr, path.getValue());
-  SmallVector<StringRef> readers = taggedReaders(value);
-  // No tagged node reads it: fall back on the candidates that the passes
-  // recorded.
-  auto possible = dyn_cast_or_null<ArrayAttr>(users);
-  const bool onlyPossible = possible && readers.empty();
-  if (onlyPossible)
-    for (auto path : possible.getAsRange<StringAttr>())
-      readers.push_back(path);
+  SmallVector<StringRef> readers = taggedReaders(value), possible;
+  if (auto paths = dyn_cast_or_null<ArrayAttr>(users))
+    llvm::append_range(possible, paths.getAsValueRange<StringAttr>());
+  // If no tagged node reads it, fall back on the candidates.
+  if (readers.empty())
+    readers = possible;
   llvm::SmallSetVector<StringRef, 2> names;
   for (StringRef path : readers)
     names.insert(speller.tagOf(path));
   if (!names.empty() && storage != TagStorage::Compact)
     add(kTagsKey, listOf(names.getArrayRef()));
-  if (onlyPossible)
-    add(kUsersAttr, listOf(readers));
+  if (!possible.empty())
+    add(kUsersAttr, listOf(possible));
 }
 
 void TagWriter::addMetadata(BlockArgument input, AddFn add) {

@@ -105,9 +105,7 @@ std::optional<Claim> DirectEvidence::fromValueNames(Operation *op) const {
   return std::nullopt;
 }
 
-/// Whether an optimizer may have made `op` out of several nodes. An operator on
-/// quantized tensors is not fused: it does what its float operator does.
-static bool mayBeFused(Operation *op) {
+bool mayBeFused(Operation *op) {
   StringRef type = getOpType(op);
   return isForeign(op) && plainOperator(type) == type;
 }

@@ -79,6 +79,10 @@ private:
                  ModuleId module) const;
 };
 
+/// Whether an optimizer may have made `op` out of several nodes. An operator on
+/// quantized tensors is not fused: it does what its float operator does.
+bool mayBeFused(mlir::Operation *op);
+
 } // namespace htp
 
 #endif // HTP_LIB_TRANSFORMS_EVIDENCE_DIRECTEVIDENCE_H

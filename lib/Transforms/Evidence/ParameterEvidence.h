@@ -51,6 +51,10 @@ public:
   std::string path(const ParameterValue &value) const {
     return index.path(value.parameter);
   }
+  /// The module that has the parameter that a value is.
+  ModuleId owner(const ParameterValue &value) const {
+    return tree[index.owner(value.parameter)].canonical;
+  }
   /// The path that stands for the parameter: that of the first one if several
   /// are tied.
   std::string identity(const ParameterValue &value) const {

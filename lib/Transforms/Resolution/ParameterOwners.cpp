@@ -4,6 +4,8 @@
 
 #include "ParameterOwners.h"
 
+#include "../Evidence/DirectEvidence.h"
+
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -23,20 +25,20 @@ ParameterOwners::ParameterOwners(const ModuleTree &tree) : tree(tree) {
     }
 }
 
-/// The parameter's path, as --htp-attach-hierarchy found it.
-static StringAttr parameterPath(Value value) {
+/// What --htp-attach-hierarchy found out about a parameter, under this name.
+template <typename AttrT>
+static AttrT parameterAttr(Value value, StringRef name) {
   if (Operation *op = value.getDefiningOp())
-    return op->getAttrOfType<StringAttr>(kParameterAttr);
+    return op->getAttrOfType<AttrT>(name);
   auto argument = cast<BlockArgument>(value);
   auto function =
       dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
   return function && argument.getOwner()->isEntryBlock()
-             ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                     kParameterAttr)
-             : StringAttr();
+             ? function.getArgAttrOfType<AttrT>(argument.getArgNumber(), name)
+             : AttrT();
 }
 
-std::optional<ModuleId> ParameterOwners::ownerOf(Value value) const {
+std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
   constexpr unsigned kMostCopies = 16;
   for (unsigned i = 0; i < kMostCopies; ++i) {
     Operation *op = value.getDefiningOp();
@@ -44,7 +46,7 @@ std::optional<ModuleId> ParameterOwners::ownerOf(Value value) const {
       break;
     value = op->getOperand(0);
   }
-  StringAttr path = parameterPath(value);
+  auto path = parameterAttr<StringAttr>(value, kParameterAttr);
   auto found = path ? tree.findParameter(path) : std::nullopt;
   if (!found || shared.contains(path))
     return std::nullopt;
@@ -53,17 +55,30 @@ std::optional<ModuleId> ParameterOwners::ownerOf(Value value) const {
   uint64_t hash = found->parameter->valuesHash;
   if (getValueName(value) != path && (!hash || equal.lookup(hash) != 1))
     return std::nullopt;
-  return tree[found->module].canonical;
+  return Read{tree[found->module].canonical,
+              parameterAttr<ArrayAttr>(value, kUsersAttr)};
 }
 
-std::optional<ModuleId> ParameterOwners::of(Operation *op) const {
+std::optional<ModuleId>
+ParameterOwners::contradicting(Operation *op, ModuleId module) const {
+  if (mayBeFused(op))
+    return std::nullopt;
+  ModuleId own = tree[module].canonical;
   std::optional<ModuleId> owner;
   for (Value operand : op->getOperands()) {
-    std::optional<ModuleId> own = ownerOf(operand);
-    if (own && owner && *own != *owner)
+    std::optional<Read> found = read(operand);
+    if (!found)
+      continue;
+    bool isOthers = !owner || *owner == found->owner;
+    bool isSeen =
+        found->others && llvm::any_of(found->others, [&](Attribute path) {
+          auto text = dyn_cast<StringAttr>(path);
+          auto reader = text ? tree.find(text) : std::nullopt;
+          return reader && tree[*reader].canonical == own;
+        });
+    if (found->owner == own || isSeen || !isOthers)
       return std::nullopt;
-    if (own)
-      owner = own;
+    owner = found->owner;
   }
   return owner;
 }

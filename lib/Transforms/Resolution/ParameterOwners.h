@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Finds the module whose parameters a node reads. The node may still belong to
-// another module (an attention may read the parameters of its projection), but
-// a tag that says so is never certain.
+// another module: an attention may read the parameters of its projection. If a
+// trace saw that, it is certain; otherwise it is not.
 
 #ifndef HTP_LIB_TRANSFORMS_RESOLUTION_PARAMETEROWNERS_H
 #define HTP_LIB_TRANSFORMS_RESOLUTION_PARAMETEROWNERS_H
@@ -21,11 +21,19 @@ public:
   explicit ParameterOwners(const ModuleTree &tree);
 
   /// The one module that owns all parameters that `op` reads, directly or
-  /// through copies; nothing if it reads none, or those of several modules.
-  std::optional<ModuleId> of(mlir::Operation *op) const;
+  /// through copies, if that contradicts that the node is of `module`. Nothing
+  /// if it does not: the node reads no parameters, those of several modules,
+  /// those of `module`, or some that a trace saw `module` read; or it may be
+  /// fused, and do what the owner does as well.
+  std::optional<ModuleId> contradicting(mlir::Operation *op,
+                                        ModuleId module) const;
 
 private:
-  std::optional<ModuleId> ownerOf(mlir::Value value) const;
+  struct Read {
+    ModuleId owner;
+    mlir::ArrayAttr others; ///< who may read it besides the owner, if known
+  };
+  std::optional<Read> read(mlir::Value value) const;
 
   const ModuleTree &tree;
   /// Parameters that several modules share, by path.

@@ -43,8 +43,9 @@ module attributes {onnx.ir_version = 8 : si64, onnx.opset_import = [{domain = ""
   func.func @main_graph(%x: tensor<2xf32> {onnx.name = "x", onnx.metadata_props = [["their", "note"]]}) -> (tensor<2xf32> {onnx.name = "y"}) {
     // FILE-NEXT: initializer w: htp.parameter = layers.0.w
     // FILE-NEXT: initializer w: htp.tags = ["/Net/Layer.0"]
-    // CHECK: "onnx.Constant"{{.*}}htp.parameter = "layers.0.w"
-    %w = "onnx.Constant"() <{value = dense<[1.0, 2.0]> : tensor<2xf32>}> {onnx.initializer, onnx_output_names = ["w"], htp.parameter = "layers.0.w"} : () -> tensor<2xf32>
+    // FILE-NEXT: initializer w: htp.users = ["layers.0"]
+    // CHECK: "onnx.Constant"{{.*}}htp.parameter = "layers.0.w", htp.users = ["layers.0"]
+    %w = "onnx.Constant"() <{value = dense<[1.0, 2.0]> : tensor<2xf32>}> {onnx.initializer, onnx_output_names = ["w"], htp.parameter = "layers.0.w", htp.users = ["layers.0"]} : () -> tensor<2xf32>
     // Nobody reads this one: who would is a note of its own, or it would be lost.
     // FILE-NEXT: initializer unread: htp.parameter = layers.0.b
     // FILE-NEXT: initializer unread: htp.tags = ["/Net/Layer.0"]

@@ -1,0 +1,55 @@
+// RUN: htp-opt %s -allow-unregistered-dialect -split-input-file -htp-resolve-contamination -mlir-use-nameloc-as-prefix | FileCheck %s
+
+// A node that is tagged with another module than the one whose parameters it reads. Nothing explains it: the tag is not sure,
+// and the owner is a context.
+
+// CHECK-LABEL: @contradicts
+// CHECK: "d.MatMul"
+// CHECK-SAME: htp.tag = #htp.tag<"attention", evidence = "name", confidence = 0.8{{[0-9]*}}, contexts = [#htp.context<"attention.proj", evidence = "parameter", confidence = 0.1
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @attention : "demo.Attention"
+  htp.module @attention.proj : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+}
+func.func @contradicts(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "attention.proj.weight", onnx_output_names = ["attention.proj.weight"]} : () -> tensor<2x2xf32>
+  %y = "d.MatMul"(%x, %w) {htp.tag = #htp.tag<"attention", evidence = "name", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// -----
+
+// A trace saw the attention read the weight of its projection: the tag stands.
+
+// CHECK-LABEL: @seen
+// CHECK: "d.MatMul"
+// CHECK-SAME: htp.tag = #htp.tag<"attention", evidence = "name", confidence = 0.99>}
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @attention : "demo.Attention"
+  htp.module @attention.proj : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+}
+func.func @seen(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "attention.proj.weight", htp.users = ["attention"], onnx_output_names = ["attention.proj.weight"]} : () -> tensor<2x2xf32>
+  %y = "d.MatMul"(%x, %w) {htp.tag = #htp.tag<"attention", evidence = "name", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// -----
+
+// A fused node does what the owner does and what the module in its tag does: the tag stands. An operator on quantized tensors
+// is not fused.
+
+// CHECK-LABEL: @fused
+// CHECK: "onnx.Custom"
+// CHECK-SAME: htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.99>
+// CHECK: "onnx.Custom"
+// CHECK-SAME: htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.8{{[0-9]*}}, contexts = [#htp.context<"fc", evidence = "parameter"
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @fc : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+  htp.module @act : "torch.nn.ReLU" torch_nn
+}
+func.func @fused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "fc.weight", onnx_output_names = ["fc.weight"]} : () -> tensor<2x2xf32>
+  %y = "onnx.Custom"(%x, %w) {domain_name = "com.microsoft", function_name = "FusedGemm", htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %z = "onnx.Custom"(%y, %w) {domain_name = "com.microsoft", function_name = "MatMulNBits", htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %z : tensor<2x2xf32>
+}
