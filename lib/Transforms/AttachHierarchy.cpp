@@ -390,7 +390,8 @@ void AttachHierarchy::attachParameters(PathAttrs &paths,
   llvm::MapVector<Operation *, ArgumentAttrs> ofFunctions;
   for (const auto &[value, parameter] : parameters.all()) {
     auto path = builder.getStringAttr(parameters.path(parameter));
-    ArrayAttr users = possibleReaders(value, parameter, parameters.owner(parameter), paths);
+    ArrayAttr users =
+        possibleReaders(value, parameter, parameters.owner(parameter), paths);
     LDBG(2) << "value '" << getValueName(value) << "' is parameter " << path;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function =

@@ -44,3 +44,19 @@ func.func @absorbed_norm(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %0 = "onnx.Conv"(%p, %w) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'stem', 'stem.norm', 'batch_norm']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'demo.Stem', 'torch.nn.BatchNorm2d', 'aten.batch_norm.default']"]]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
   return %0 : tensor<1x2x4x4xf32>
 }
+
+// -----
+
+// A quantizer took the Relu after a sum into a range, so that the sum has the name of the Relu's value. It is still the sum of
+// the linear layer, whose name and bias it has; the activation is a context. A node that reads no parameter is what makes the
+// value.
+
+// CHECK-LABEL: func @absorbed_relu
+func.func @absorbed_relu(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %b = "t.Constant"() {onnx.initializer, onnx_output_names = ["fc.bias"], value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  // CHECK: "onnx.Add"{{.*}}htp.tag = #htp.tag<"fc", evidence = "name", {{.*}}contexts = [#htp.context<"act", evidence = "value-name"
+  %0 = "onnx.Add"(%x, %b) {onnx_node_name = "/fc/Add", onnx_output_names = ["/act/Relu_output_0"]} : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  // CHECK: "onnx.Add"{{.*}}htp.tag = #htp.tag<"act", evidence = "value-name", {{.*}}contexts = [#htp.context<"fc", evidence = "name"
+  %1 = "onnx.Add"(%0, %0) {onnx_node_name = "/fc/Add_1", onnx_output_names = ["/act/Relu_1_output_0"]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}

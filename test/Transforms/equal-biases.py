@@ -1,5 +1,5 @@
 """Of a node that reads the weight of one layer and a bias that is equal in all of them, the weight says whose it is.
-A single integer that is equal to a parameter of another type (a zero point, a counter) is not that parameter.
+A single integer that is equal to a parameter (a zero point or an axis to a counter) is not that parameter.
 
 RUN: rm -rf %t && mkdir %t && %python %s %t htp-onnx | FileCheck %s
 """
@@ -40,7 +40,14 @@ def described(name, array):
 
 # Four layers read the same value, and what they make is added up: nothing but the weights tells them apart.
 modules = [{"path": "", "class": "Net", "qualified": "n.Net", "torch_nn": False, "calls": 1}]
-count = {"name": "count", "kind": "buffer", "shape": [], "dtype": "int64", "hash": "0" * 16}
+# XXH3-64 of eight zero bytes.
+count = {
+    "name": "count",
+    "kind": "buffer",
+    "shape": [],
+    "dtype": "int64",
+    "hash": "c77b3abb6f87acd9",
+}
 modules[0]["parameters"] = [count | {"values_hash": fingerprint(np.zeros(1, np.int32))}]
 ops = []
 for i, (name, weight) in enumerate(PARTS.items()):
@@ -67,6 +74,7 @@ nodes += [
 tensors = [initializer(f"w{n}", PARTS[name].T) for n, name in enumerate(order)]
 ends = [make_tensor_value_info(n, TensorProto.FLOAT, [1, SIZE]) for n in ("x", "s3")]
 tensors += [initializer("b", BIAS), make_tensor("zero", TensorProto.UINT8, [], [0])]
+tensors.append(make_tensor("axis", TensorProto.INT64, [1], [0]))
 graph = make_graph(nodes, "g", ends[:1], ends[1:], tensors)
 model = make_model(graph, opset_imports=[make_opsetid("", 21)], ir_version=10)
 (FOLDER / "model.onnx").write_bytes(model.SerializeToString())
@@ -75,11 +83,13 @@ facts = FOLDER / "facts.json"
 flags = [f"--htp-tag=trace={FOLDER / 'trace.json'}", f"--op-metadata={facts}", "-o="]
 subprocess.run([PROGRAM, FOLDER / "model.onnx", *flags], check=True)
 written = json.loads(facts.read_text())
-print("zero", written["initializers"].get("zero", {}).get("parameter"))
+for name in ("zero", "axis"):
+    print(name, written["initializers"].get(name, {}).get("parameter"))
 for node in written["nodes"].values():
     print(node["op_type"], node["outputs"][0], node["scope"] or "root")
 
 # CHECK:      zero None
+# CHECK-NEXT: axis None
 # CHECK-NEXT: Gemm y0 other
 # CHECK-NEXT: Gemm y1 key
 # CHECK-NEXT: Gemm y2 value

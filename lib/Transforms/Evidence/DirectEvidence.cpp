@@ -343,9 +343,13 @@ SmallVector<Claim, 3> DirectEvidence::claims(Operation *op) const {
   // value keeps the name of the last of them.
   std::optional<Claim> node = fromNodeName(op), value = fromValueNames(op);
   if (node && value && !(node->where == value->where)) {
-    // A convolution that absorbed the norm after it is the exception: it is
-    // still the convolution that its own name says.
-    if (isConvolution(op)) {
+    // The exception is a node that is what its own name says, and absorbed what
+    // came after it: a convolution the norm, or a product the Relu that a
+    // quantizer took into a range.
+    bool isItself =
+        isConvolution(op) ||
+        (parameter && parameter->where.module == node->where.module);
+    if (isItself) {
       node->ground = Ground::AbsorbingName;
     } else {
       value->ground = Ground::DisputedValueName;

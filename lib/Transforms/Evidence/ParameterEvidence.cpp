@@ -182,6 +182,10 @@ bool ParameterValues::matchContents(Value value, Attribute contents,
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || !index.hasSize(type.getNumElements()))
     return false;
+  // A single integer (an axis, a zero point) is equal to one that a module
+  // counts by chance.
+  if (type.getNumElements() < 2 && type.getElementType().isIntOrIndex())
+    return false;
   SmallVector<char> storage;
   std::optional<ArrayRef<char>> bytes = getTensorBytes(contents, storage);
   if (!bytes)
@@ -199,10 +203,6 @@ bool ParameterValues::matchContents(Value value, Attribute contents,
     result.match = ParameterMatch::Content;
     return true;
   }
-  // A single integer in another type (a zero point is often 0) is equal to a
-  // parameter by chance.
-  if (type.getNumElements() < 2 && type.getElementType().isIntOrIndex())
-    return false;
   auto element = elementTypeFromName(dtypeOf(type.getElementType()));
   if (element && match(index.withValues(hashValues(*bytes, *element)))) {
     result.match = ParameterMatch::Values;

@@ -59,8 +59,8 @@ std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
               parameterAttr<ArrayAttr>(value, kUsersAttr)};
 }
 
-std::optional<ModuleId>
-ParameterOwners::contradicting(Operation *op, ModuleId module) const {
+std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
+                                                       ModuleId module) const {
   if (mayBeFused(op))
     return std::nullopt;
   ModuleId own = tree[module].canonical;
