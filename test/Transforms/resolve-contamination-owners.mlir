@@ -53,3 +53,26 @@ func.func @fused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %z = "onnx.Custom"(%y, %w) {domain_name = "com.microsoft", function_name = "MatMulNBits", htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %z : tensor<2x2xf32>
 }
+
+// -----
+
+// An optimizer packed the weights of two projections into one: the product is their parent's, which does the work of both. It is
+// not that of another module.
+
+// CHECK-LABEL: @packed
+// CHECK: "d.MatMul"
+// CHECK-SAME: htp.tag = #htp.tag<"attention", evidence = "alignment", confidence = 0.99>
+// CHECK: "d.MatMul"
+// CHECK-SAME: htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.8
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @attention : "demo.Attention"
+  htp.module @attention.k : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+  htp.module @attention.q : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+  htp.module @act : "torch.nn.ReLU" torch_nn
+}
+func.func @packed(%x: tensor<2x2xf32>) -> tensor<2x4xf32> {
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "attention.q.weight", htp.users = ["attention.q", "attention.k"], onnx_output_names = ["attention.q.weight"]} : () -> tensor<2x4xf32>
+  %y = "d.MatMul"(%x, %w) {htp.tag = #htp.tag<"attention", evidence = "alignment", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %z = "d.MatMul"(%y, %w) {htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.99>} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %z : tensor<2x4xf32>
+}

@@ -55,8 +55,18 @@ std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
   uint64_t hash = found->parameter->valuesHash;
   if (getValueName(value) != path && (!hash || equal.lookup(hash) != 1))
     return std::nullopt;
-  return Read{tree[found->module].canonical,
-              parameterAttr<ArrayAttr>(value, kUsersAttr)};
+  Read result{tree[found->module].canonical, {}};
+  if (auto users = parameterAttr<ArrayAttr>(value, kUsersAttr))
+    for (Attribute user : users)
+      if (auto reader = tree.find(cast<StringAttr>(user).getValue()))
+        result.readers.push_back(tree[*reader].canonical);
+  return result;
+}
+
+bool ParameterOwners::isReadBy(ArrayRef<ModuleId> readers,
+                               ModuleId module) const {
+  return llvm::is_contained(readers, module) ||
+         (readers.size() > 1 && tree.lowestCommonAncestor(readers) == module);
 }
 
 std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
@@ -70,13 +80,7 @@ std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
     if (!found)
       continue;
     bool isOthers = !owner || *owner == found->owner;
-    bool isSeen =
-        found->others && llvm::any_of(found->others, [&](Attribute path) {
-          auto text = dyn_cast<StringAttr>(path);
-          auto reader = text ? tree.find(text) : std::nullopt;
-          return reader && tree[*reader].canonical == own;
-        });
-    if (found->owner == own || isSeen || !isOthers)
+    if (found->owner == own || isReadBy(found->readers, own) || !isOthers)
       return std::nullopt;
     owner = found->owner;
   }

@@ -31,8 +31,11 @@ public:
 private:
   struct Read {
     ModuleId owner;
-    mlir::ArrayAttr others; ///< who may read it besides the owner, if known
+    llvm::SmallVector<ModuleId, 1> readers; ///< if it is not only the owner
   };
+  /// Whether nodes of `module` may read what these modules read: it is one of
+  /// them, or does the work of all, whose parameters are packed into one value.
+  bool isReadBy(llvm::ArrayRef<ModuleId> readers, ModuleId module) const;
   std::optional<Read> read(mlir::Value value) const;
 
   const ModuleTree &tree;
