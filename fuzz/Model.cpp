@@ -49,7 +49,8 @@ OwningOpRef<ModuleOp> fuzz::readModel(StringRef bytes, Tags tags) {
     return {};
   }
   htp::ExternalData beside("/nonexistent");
-  if (llvm::errorToBool(htp::checkExternalData((*file)->model(), beside)))
+  auto locations = htp::checkExternalData((*file)->model(), beside);
+  if (llvm::errorToBool(locations.takeError()))
     return {};
   htp::ImportOptions options;
   std::unique_ptr<htp::MetadataSink> sink;

@@ -376,7 +376,7 @@ void AttachHierarchy::attachEvidence(const ModuleTree &tree, PathAttrs &paths,
 static ArrayAttr possibleReaders(Value value, const ParameterValue &parameter,
                                  ModuleId owner, PathAttrs &paths) {
   bool isUsual = llvm::any_of(value.getUsers(), getTag) &&
-                 parameter.modules == ArrayRef(owner);
+                 (parameter.ambiguous || parameter.modules == ArrayRef(owner));
   if (isUsual || parameter.modules.size() > kMostPossible)
     return {};
   auto readers = llvm::map_to_vector(

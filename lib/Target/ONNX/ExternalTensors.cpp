@@ -22,12 +22,13 @@ using ::onnx::TensorProto;
 namespace {
 
 /// Visits the tensors nested in a message. Which fields can contain one is
-/// derived from the descriptors, once per message type.
+/// derived from the descriptors, once per message type. Only reads, so that it
+/// can run beside others that read.
 class Walker {
 public:
-  using Visit = function_ref<Error(TensorProto &)>;
+  using Visit = function_ref<Error(const TensorProto &)>;
   explicit Walker(Visit visit) : visit(visit) {}
-  Error walk(Message &message);
+  Error walk(const Message &message);
 
 private:
   const SmallVector<const FieldDescriptor *> &
@@ -51,9 +52,9 @@ Walker::fieldsOf(const Descriptor *descriptor) {
   return entry->second;
 }
 
-Error Walker::walk(Message &message) {
+Error Walker::walk(const Message &message) {
   if (message.GetDescriptor() == TensorProto::descriptor()) {
-    auto &tensor = static_cast<TensorProto &>(message);
+    auto &tensor = static_cast<const TensorProto &>(message);
     if (tensor.data_location() == TensorProto::EXTERNAL)
       return visit(tensor);
     return Error::success();
@@ -64,20 +65,20 @@ Error Walker::walk(Message &message) {
   for (const FieldDescriptor *field : list) {
     if (!field->is_repeated()) {
       if (reflection->HasField(message, field))
-        if (Error error = walk(*reflection->MutableMessage(&message, field)))
+        if (Error error = walk(reflection->GetMessage(message, field)))
           return error;
       continue;
     }
     for (int i = 0, e = reflection->FieldSize(message, field); i != e; ++i)
-      if (Error error =
-              walk(*reflection->MutableRepeatedMessage(&message, field, i)))
+      if (Error error = walk(reflection->GetRepeatedMessage(message, field, i)))
         return error;
   }
   return Error::success();
 }
 
-Error htp::forEachExternalTensor(::onnx::ModelProto &model,
-                                 function_ref<Error(TensorProto &)> visit) {
+Error htp::forEachExternalTensor(
+    const ::onnx::ModelProto &model,
+    function_ref<Error(const TensorProto &)> visit) {
   return Walker(visit).walk(model);
 }
 
@@ -157,29 +158,38 @@ static Error inTensor(const TensorProto &tensor, Error error) {
                            "': " + toString(std::move(error)));
 }
 
-Error htp::checkExternalData(::onnx::ModelProto &model, ExternalData &data) {
-  return forEachExternalTensor(model, [&](TensorProto &tensor) -> Error {
+Expected<std::set<std::string>>
+htp::checkExternalData(const ::onnx::ModelProto &model, ExternalData &data) {
+  std::set<std::string> locations;
+  auto check = [&](const TensorProto &tensor) -> Error {
     Expected<ExternalRange> range = rangeOf(tensor);
     if (!range)
       return inTensor(tensor, range.takeError());
     if (Error error = data.check(*range, sizeOf(tensor)))
       return inTensor(tensor, std::move(error));
+    locations.insert(range->location);
     return Error::success();
-  });
+  };
+  if (Error error = forEachExternalTensor(model, check))
+    return std::move(error);
+  return locations;
 }
 
-std::set<std::string> htp::externalLocations(::onnx::ModelProto &model) {
+std::set<std::string> htp::externalLocations(const ::onnx::ModelProto &model) {
   std::set<std::string> locations;
-  cantFail(forEachExternalTensor(model, [&](TensorProto &tensor) -> Error {
+  auto add = [&](const TensorProto &tensor) -> Error {
     locations.insert(lookup(tensor, "location").str());
     return Error::success();
-  }));
+  };
+  cantFail(forEachExternalTensor(model, add));
   return locations;
 }
 
 Error htp::inlineExternalData(::onnx::ModelProto &model, ExternalData &data,
                               ModelWriter &writer) {
-  return forEachExternalTensor(model, [&](TensorProto &tensor) -> Error {
+  return forEachExternalTensor(model, [&](const TensorProto &found) -> Error {
+    // It is part of `model`.
+    auto &tensor = const_cast<TensorProto &>(found);
     Expected<ExternalRange> range = rangeOf(tensor);
     if (!range)
       return inTensor(tensor, range.takeError());

@@ -194,6 +194,10 @@ DenseElementsAttr htp::packDense(RankedTensorType type, ArrayRef<char> bytes) {
   unsigned width = scalar.getIntOrFloatBitWidth();
   if (hasPadding(bytes, count, bits))
     return {};
+  // Nearly all tensors: the attribute stores the same bytes.
+  if (llvm::endianness::native == llvm::endianness::little && !complex &&
+      count && width == bits && bits % 8 == 0)
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
   SmallVector<APInt> values;
   for (uint64_t i = 0; i < count * (complex ? 2 : 1); ++i) {
     uint64_t value = readBits(bytes, i, bits);

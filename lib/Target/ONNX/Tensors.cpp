@@ -94,6 +94,19 @@ static std::string wrongLength(StringRef what, uint64_t found,
   return message;
 }
 
+/// Whether a tensor has fields besides its data and its name, metadata aside.
+/// A cheap check, as protobuf's reflection takes longer than importing a small
+/// tensor.
+static bool hasMore(const TensorProto &tensor, const ModelFile &file) {
+  static const bool knowsAll = TensorProto::descriptor()->field_count() == 15;
+  const auto &unknown = tensor.unknown_fields();
+  bool isPlain = unknown.empty() || (unknown.field_count() == 1 &&
+                                     file.isStandIn(unknown.field(0)));
+  return !knowsAll || !isPlain || tensor.has_segment() ||
+         tensor.has_doc_string() || tensor.external_data_size() ||
+         tensor.has_data_location();
+}
+
 Attribute TensorImporter::importStrings(const TensorProto &tensor,
                                         RankedTensorType type) {
   SmallVector<StringRef> strings(tensor.string_data().begin(),
@@ -156,7 +169,12 @@ Attribute TensorImporter::import(const TensorProto &tensor, NamedAttrList &rest,
       skip.push_back(TensorProto::kMetadataPropsFieldNumber);
     storage = "rest";
   }
-  encoder.encodeFields(tensor, rest, skip);
+  const bool isPlain = *storage == "raw_data" && !hasMore(tensor, *file) &&
+                       (skipMetadata || !tensor.metadata_props_size());
+  if (!isPlain)
+    encoder.encodeFields(tensor, rest, skip);
+  else if (tensor.has_name())
+    rest.append("name", StringAttr::get(context, tensor.name()));
   if (*storage != "raw_data")
     rest.append("storage", StringAttr::get(context, *storage));
   uint64_t count = type.getNumElements();

@@ -10,6 +10,7 @@
 
 #include "HTP/Dialect/HTP/IR/Hierarchy.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "HTP/Dialect/HTP/IR/Strip.h"
 #include "HTP/Hierarchy/TreeJSON.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Parallel.h"
 
 #include <charconv>
 #include <set>
@@ -171,6 +173,7 @@ public:
   void finish(mlir::ModuleOp module, Location loc) override;
 
 private:
+  const ModuleTree *knownTree();
   SmallVector<Entry, 12> takeOurs(Entries &entries);
   bool readRecord(const Entry &entry, NamedAttrList &attrs);
   void readParameter(Entries &entries, NamedAttrList &attrs);
@@ -179,14 +182,24 @@ private:
 
   MLIRContext *context;
   TagMaker tags;
+  /// The tree is read on another thread, while initializers and nodes are
+  /// imported. If it turns out to be broken, their tags are dropped in the end.
+  bool hasTree = false;
   std::optional<ModuleTree> tree;
+  std::string brokenTree;
+  llvm::parallel::TaskGroup reading; ///< last: waits before the rest goes
   bool torchNN = false, inAttributes = false;
   // Problems to report in the end.
-  std::string brokenTree;
   size_t withoutTree = 0, brokenRecords = 0, brokenIds = 0;
   llvm::SmallSetVector<StringRef, 4> unknownKeys;
 };
 } // namespace
+
+/// The tree as soon as it is read; null if it is broken.
+const ModuleTree *TagReader::knownTree() {
+  reading.sync();
+  return tree ? &*tree : nullptr;
+}
 
 /// Removes from `entries` what HTP wrote, including what it added for other
 /// tools, and returns HTP's own entries.
@@ -216,11 +229,15 @@ void TagReader::takeFromModel(Entries &entries, NamedAttrList &attrs) {
   for (auto [key, value] : takeOurs(entries)) {
     int64_t version;
     if (key == kTreeKey) {
-      llvm::Expected<ModuleTree> read = treeFromJSON(value);
-      if (read)
-        tree = std::move(*read);
-      else
-        brokenTree = llvm::toString(read.takeError());
+      hasTree = true;
+      reading.sync(); // in case that it is there twice
+      reading.spawn([this, text = value] {
+        llvm::Expected<ModuleTree> read = treeFromJSON(text);
+        if (read)
+          tree = std::move(*read);
+        else
+          brokenTree = llvm::toString(read.takeError());
+      });
     } else if (key == kIRVersionKey) {
       auto current = dyn_cast_or_null<IntegerAttr>(attrs.get("ir_version"));
       if (current && !value.getAsInteger(10, version))
@@ -233,7 +250,7 @@ void TagReader::takeFromModel(Entries &entries, NamedAttrList &attrs) {
       unknownKeys.insert(key);
     }
   }
-  if (tree)
+  if (hasTree)
     context->loadDialect<HTPDialect>();
 }
 
@@ -250,7 +267,7 @@ bool TagReader::readRecord(const Entry &entry, NamedAttrList &attrs) {
 
 void TagReader::takeFromFunction(Entries &entries, NamedAttrList &attrs) {
   SmallVector<Entry, 12> ours = takeOurs(entries);
-  if (!tree) {
+  if (!hasTree) {
     withoutTree += !ours.empty();
     return;
   }
@@ -270,7 +287,7 @@ void TagReader::takeFromFunction(Entries &entries, NamedAttrList &attrs) {
 
 void TagReader::readParameter(Entries &entries, NamedAttrList &attrs) {
   SmallVector<Entry, 12> ours = takeOurs(entries);
-  if (!tree) {
+  if (!hasTree) {
     withoutTree += !ours.empty();
     return;
   }
@@ -309,11 +326,11 @@ void TagReader::readNodeAttributes(OperationState &state, TagText &text) {
 void TagReader::takeFromNode(Entries &entries, OperationState &state) {
   TagText text;
   SmallVector<Entry, 12> ours = takeOurs(entries);
-  if (!tree) {
+  if (!hasTree) {
     withoutTree += !ours.empty();
     return;
   }
-  if (inAttributes)
+  if (inAttributes && knownTree())
     readNodeAttributes(state, text);
   for (const Entry &entry : ours) {
     if (StringRef *part = text.find(entry.key)) {
@@ -325,10 +342,11 @@ void TagReader::takeFromNode(Entries &entries, OperationState &state) {
   }
   ModuleId id;
   if (text.id.data() && !text.scope.data()) {
-    if (text.id.getAsInteger(10, id) || id >= tree->size())
-      ++brokenIds;
-    else
+    const ModuleTree *tree = knownTree();
+    if (tree && !text.id.getAsInteger(10, id) && id < tree->size())
       text.scope = (*tree)[id].path;
+    else
+      ++brokenIds;
   }
   MadeTag &made = tags.make(text);
   if (!made.tag)
@@ -377,11 +395,15 @@ void TagReader::report(Location loc) {
 }
 
 void TagReader::finish(mlir::ModuleOp module, Location loc) {
-  if (tree) {
+  if (hasTree && knownTree()) {
     HierarchyOp hierarchy = toIR(*tree, module);
     if (torchNN)
       keepTorchNN(hierarchy, true);
     restoreCalls(module, loc);
+  } else if (hasTree) {
+    strip(module);
+    brokenIds = brokenRecords = 0;
+    tags.unknownEvidence.clear();
   }
   report(loc);
 }

@@ -9,6 +9,7 @@
 
 #include "HTP/Dialect/ONNX/IR/ExternalBytes.h"
 #include "HTP/Support/InputFile.h"
+#include "HTP/Support/Parallel.h"
 #include "HTP/Target/ONNX/ExternalTensors.h"
 #include "HTP/Target/ONNX/Import.h"
 #include "HTP/Target/ONNX/ModelFile.h"
@@ -103,13 +104,17 @@ Error Session::checkOutputs(ArrayRef<std::string> traces) {
 /// The same for external data files, which are known only after reading the
 /// model.
 Error Session::checkDataFiles() {
-  for (const std::string &location : externalLocations(modelFile->model()))
-    if (Expected<std::string> path = data->resolve(location)) {
-      if (Error error = outputs.refuse(*path, "a data file of the model"))
-        return error;
-    } else {
-      consumeError(path.takeError()); // the import has already reported it
-    }
+  auto locations = checkExternalData(modelFile->model(), *data);
+  if (!locations)
+    return createStringError(options.input + ": " +
+                             toString(locations.takeError()));
+  for (const std::string &location : *locations) {
+    Expected<std::string> path = data->resolve(location);
+    if (!path)
+      return path.takeError();
+    if (Error error = outputs.refuse(*path, "a data file of the model"))
+      return error;
+  }
   return Error::success();
 }
 
@@ -289,21 +294,24 @@ OwningOpRef<Operation *> Session::importONNX(MLIRContext &context) {
     return nullptr;
   }
   modelFile = *file;
-  if (Error error = checkExternalData(modelFile->model(), *data)) {
-    reportError(options.input + ": " + toString(std::move(error)));
-    return nullptr;
-  }
-  if (Error error = checkDataFiles()) {
-    reportError(toString(std::move(error)));
-    return nullptr;
-  }
   // The importer verifies the module itself.
   ImportOptions importOptions;
   std::unique_ptr<MetadataSink> tags = readTags(&context);
   importOptions.metadata = tags.get();
-  OwningOpRef<ModuleOp> module =
-      importModel(modelFile, &context, importOptions);
+  std::string broken;
+  OwningOpRef<ModuleOp> module;
+  together(
+      [&] {
+        if (Error error = checkDataFiles())
+          broken = toString(std::move(error));
+      },
+      [&] { module = importModel(modelFile, &context, importOptions); });
+  tags.reset(); // may still read the message if the import failed
   modelFile->dropModel();
+  if (!broken.empty()) {
+    reportError(broken);
+    return nullptr;
+  }
   return OwningOpRef<Operation *>(module.release());
 }
 

@@ -230,6 +230,7 @@ bool ParameterValues::matchSketch(Value value, ParameterValue &result) {
     all.append(match.parameters.begin(), match.parameters.end());
     seen.set(index.identity(match.parameters.front()));
   }
+  result.ambiguous = found.size() == 1 && all.size() > 1;
   if (all.size() > 1)
     several[value] = std::move(all);
   return true;
@@ -300,6 +301,7 @@ void ParameterValues::addReaders() {
       // only if the graph still has all of them.
       if (parameter.match != ParameterMatch::Name || !it->second.allNamed) {
         parameter.modules = it->second.readers;
+        parameter.ambiguous = true;
         continue;
       }
     }

@@ -27,6 +27,8 @@ enum class ParameterMatch { Name, Content, Values, Sketch };
 struct ParameterValue {
   ParameterId parameter = 0;
   ParameterMatch match = ParameterMatch::Name;
+  /// Whether it may as well be another parameter with equal contents.
+  bool ambiguous = false;
   llvm::ArrayRef<ModuleId> modules; ///< that may read this value
 };
 

@@ -20,15 +20,16 @@ namespace htp {
 /// Calls `visit` for every tensor with external data, at any depth, in the
 /// order of the message; stops at the first error.
 llvm::Error forEachExternalTensor(
-    ::onnx::ModelProto &model,
-    llvm::function_ref<llvm::Error(::onnx::TensorProto &)> visit);
+    const ::onnx::ModelProto &model,
+    llvm::function_ref<llvm::Error(const ::onnx::TensorProto &)> visit);
 
 /// Checks that all external data exists and has the size that the tensors need,
-/// without reading it. The error names the tensor.
-llvm::Error checkExternalData(::onnx::ModelProto &model, ExternalData &data);
+/// without reading it. Returns the data files; an error names the tensor.
+llvm::Expected<std::set<std::string>>
+checkExternalData(const ::onnx::ModelProto &model, ExternalData &data);
 
 /// The data files that the model refers to.
-std::set<std::string> externalLocations(::onnx::ModelProto &model);
+std::set<std::string> externalLocations(const ::onnx::ModelProto &model);
 
 /// Turns external data into raw data. `data` keeps the bytes alive until the
 /// writer has written them.
