@@ -24,7 +24,9 @@ GraphImporter::GraphImporter(MLIRContext *context,
                              std::shared_ptr<ModelFile> file,
                              MetadataSink *sink)
     : context(context), file(file), encoder(context, file),
-      tensors(context, file), sink(sink), builder(context) {}
+      tensors(context, file), sink(sink), builder(context),
+      nodeNameKey(builder.getStringAttr(htp::onnx::kNodeName)),
+      outputNamesKey(builder.getStringAttr(htp::onnx::kOutputNames)) {}
 
 InFlightDiagnostic GraphImporter::emitError() const {
   InFlightDiagnostic diagnostic =

@@ -118,6 +118,8 @@ private:
                                   llvm::ArrayRef<int> order);
   mlir::LogicalResult importNode(const ::onnx::NodeProto &node,
                                  InferredNode inferred, int index);
+  void importOperator(const ::onnx::NodeProto &node,
+                      mlir::OperationState &state);
   mlir::FailureOr<mlir::Value> importOperand(llvm::StringRef name);
   mlir::LogicalResult importAttributes(const ::onnx::NodeProto &node,
                                        InferredNode inferred, int index,
@@ -135,6 +137,10 @@ private:
   TensorImporter tensors;
   MetadataSink *sink;
   mlir::OpBuilder builder;
+  /// kNodeName and kOutputNames.
+  mlir::StringAttr nodeNameKey, outputNamesKey;
+  /// The operations of operators without a domain.
+  llvm::StringMap<mlir::OperationName> plainOperations;
   std::vector<Scope> scopes;
   std::vector<const Nodes *> enclosingNodes;
   Subject subject;

@@ -89,9 +89,14 @@ static bool hasOwnOperation(const NodeProto &node) {
 }
 
 /// The name of the operation, and the attributes that name the operator.
-static void importOperator(const NodeProto &node, OperationState &state,
-                           Builder &builder) {
-  MLIRContext *context = builder.getContext();
+void GraphImporter::importOperator(const NodeProto &node,
+                                   OperationState &state) {
+  auto known = node.has_domain() ? plainOperations.end()
+                                 : plainOperations.find(node.op_type());
+  if (known != plainOperations.end()) {
+    state.name = known->second;
+    return;
+  }
   if (!hasOwnOperation(node)) {
     state.name = OperationName("onnx.Custom", context);
     state.addAttribute("function_name", builder.getStringAttr(node.op_type()));
@@ -100,6 +105,8 @@ static void importOperator(const NodeProto &node, OperationState &state,
     return;
   }
   state.name = OperationName("onnx." + node.op_type(), context);
+  if (!node.has_domain())
+    plainOperations.try_emplace(node.op_type(), state.name);
   std::string usual = htp::onnx::findDomain(node.op_type()).value_or("").str();
   if (node.has_domain() && (node.domain() != usual || usual.empty()))
     state.addAttribute("onnx.domain", builder.getStringAttr(node.domain()));
@@ -134,12 +141,13 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
   subject = {"", &node, index};
   if (!node.has_op_type())
     return emitError() << "has no operator";
-  std::string label = node.name().empty()
-                          ? node.op_type() + "#" + std::to_string(index)
-                          : node.name();
-  OperationState state(NameLoc::get(builder.getStringAttr(label)),
-                       "onnx.Custom");
-  importOperator(node, state, builder);
+  StringAttr name = builder.getStringAttr(node.name());
+  StringAttr label =
+      node.name().empty()
+          ? builder.getStringAttr(node.op_type() + "#" + std::to_string(index))
+          : name;
+  OperationState state(NameLoc::get(label), "onnx.Custom");
+  importOperator(node, state);
   for (const std::string &input : node.input()) {
     FailureOr<Value> value = importOperand(input);
     if (!*value)
@@ -148,12 +156,10 @@ LogicalResult GraphImporter::importNode(const NodeProto &node,
     state.addOperands(*value);
   }
   if (node.has_name())
-    state.addAttribute(htp::onnx::kNodeName,
-                       builder.getStringAttr(node.name()));
+    state.addAttribute(nodeNameKey, name);
   SmallVector<StringRef> outputs(node.output().begin(), node.output().end());
   if (!outputs.empty())
-    state.addAttribute(htp::onnx::kOutputNames,
-                       builder.getStrArrayAttr(outputs));
+    state.addAttribute(outputNamesKey, builder.getStrArrayAttr(outputs));
   for (StringRef output : outputs) {
     FailureOr<Type> type = getType(output);
     if (failed(type))
@@ -201,8 +207,8 @@ static bool hasOwnName(const NodeProto &node, StringRef name) {
   if (name.empty() || htp::onnx::isReservedAttrName(name) ||
       name.contains('\0'))
     return false;
-  return hasOwnOperation(node) ||
-         (name != "function_name" && name != "domain_name");
+  return (name != "function_name" && name != "domain_name") ||
+         hasOwnOperation(node);
 }
 
 /// The graphs of an attribute that is imported as regions.

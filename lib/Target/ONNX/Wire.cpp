@@ -21,6 +21,12 @@ using google::protobuf::FieldDescriptor;
 //===----------------------------------------------------------------------===//
 
 static std::optional<uint64_t> readVarint(StringRef &rest) {
+  // Nearly all tags and lengths.
+  if (!rest.empty() && static_cast<unsigned char>(rest.front()) < 0x80) {
+    unsigned char byte = rest.front();
+    rest = rest.drop_front();
+    return byte;
+  }
   uint64_t value = 0;
   for (unsigned i = 0; i != 10 && i != rest.size(); ++i) {
     auto byte = static_cast<unsigned char>(rest[i]);

@@ -163,7 +163,9 @@ MadeTag &TagMaker::make(const TagText &text) {
 namespace {
 class TagReader : public MetadataSink {
 public:
-  explicit TagReader(MLIRContext *context) : context(context), tags(context) {}
+  explicit TagReader(MLIRContext *context)
+      : context(context), tagName(StringAttr::get(context, kTagAttr)),
+        tags(context) {}
 
   void takeFromModel(Entries &entries, NamedAttrList &attrs) override;
   void takeFromFunction(Entries &entries, NamedAttrList &attrs) override;
@@ -181,6 +183,7 @@ private:
   void report(Location loc);
 
   MLIRContext *context;
+  StringAttr tagName; ///< kTagAttr
   TagMaker tags;
   /// The tree is read on another thread, while initializers and nodes are
   /// imported. If it turns out to be broken, their tags are dropped in the end.
@@ -205,23 +208,27 @@ const ModuleTree *TagReader::knownTree() {
 /// tools, and returns HTP's own entries.
 SmallVector<Entry, 12> TagReader::takeOurs(Entries &entries) {
   SmallVector<Entry, 12> ours;
-  StringRef addedKeys;
-  for (const Entry &entry : entries) {
+  StringRef added;
+  llvm::erase_if(entries, [&](const Entry &entry) {
     if (!entry.key.starts_with(kOurPrefix))
-      continue;
+      return false;
     if (entry.key == kAddedKey)
-      addedKeys = entry.value;
+      added = entry.value;
     else
       ours.push_back(entry);
-  }
-  if (ours.empty() && addedKeys.empty())
-    return ours;
-  SmallVector<StringRef, 4> added;
-  addedKeys.split(added, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  llvm::erase_if(entries, [&](const Entry &entry) {
-    return entry.key.starts_with(kOurPrefix) ||
-           llvm::is_contained(added, entry.key);
+    return true;
   });
+  auto isAdded = [&](const Entry &entry) {
+    for (StringRef rest = added; !rest.empty();) {
+      auto [key, others] = rest.split(',');
+      if (key == entry.key)
+        return true;
+      rest = others;
+    }
+    return false;
+  };
+  if (!added.empty())
+    llvm::erase_if(entries, isAdded);
   return ours;
 }
 
@@ -351,7 +358,7 @@ void TagReader::takeFromNode(Entries &entries, OperationState &state) {
   MadeTag &made = tags.make(text);
   if (!made.tag)
     return;
-  state.addAttribute(kTagAttr, made.tag);
+  state.addAttribute(tagName, made.tag);
   if (made.loc) {
     state.location = attachScopeOf(Location(made.loc), state.location);
   } else {
