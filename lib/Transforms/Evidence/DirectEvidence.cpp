@@ -269,6 +269,9 @@ void DirectEvidence::countNotes(mlir::ModuleOp module) {
     if (!notes)
       return;
     noted.set(notes->where.module);
+    // Notes that name what a convolution absorbed are not wrong.
+    if (fromAbsorbingWeight(op, *notes))
+      return;
     if (std::optional<Claim> parameter = fromParameters(op))
       pairs.push_back({op, *notes, *parameter});
   });
