@@ -47,21 +47,6 @@ func.func @absorbed_norm(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
 
 // -----
 
-// The notes of that convolution are not wrong: those of other nodes count as ever.
-
-// CHECK-LABEL: func @absorbed_known_norm
-func.func @absorbed_known_norm(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
-  %w = "t.Constant"() {onnx.initializer, onnx_output_names = ["stem.conv.weight"], value = dense<1.0> : tensor<2x2x1x1xf32>} : () -> tensor<2x2x1x1xf32>
-  %n = "t.Constant"() {onnx.initializer, onnx_output_names = ["stem.norm.weight"], value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
-  // CHECK: "onnx.Conv"{{.*}}htp.tag = #htp.tag<"stem.conv", evidence = "parameter"
-  %0 = "onnx.Conv"(%x, %w) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'stem', 'stem.norm', 'batch_norm']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'demo.Stem', 'torch.nn.BatchNorm2d', 'aten.batch_norm.default']"]]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
-  // CHECK: "onnx.Abs"{{.*}}htp.tag = #htp.tag<"stem", evidence = "metadata", confidence = 0.99
-  %1 = "onnx.Abs"(%0) {onnx.metadata_props = [["pkg.torch.onnx.name_scopes", "['', 'stem', 'abs']"], ["pkg.torch.onnx.class_hierarchy", "['demo.Net', 'demo.Stem', 'aten.abs.default']"]]} : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
-  return %1 : tensor<1x2x4x4xf32>
-}
-
-// -----
-
 // A quantizer took the Relu after a sum into a range, so that the sum has the name of the Relu's value. It is still the sum of
 // the linear layer, whose name and bias it has; the activation is a context. A node that reads no parameter is what makes the
 // value.
