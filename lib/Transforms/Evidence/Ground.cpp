@@ -32,7 +32,7 @@ static constexpr GroundInfo kGrounds[] = {
 };
 
 /// The belief from which on a place counts as sure, or as likely.
-static constexpr float kSure = 0.999f, kLikely = 0.9f;
+static constexpr float kSure = 0.999f, kLikely = 0.9f, kMore = 0.7f;
 
 /// A new ground has no count until `make fit` has run.
 static constexpr auto kCounts = [] {
@@ -87,6 +87,8 @@ Ground htp::groundOf(const AlignedNode &node, bool isReference, bool ownOrder) {
     return order  ? Ground::LikelyOrdered
            : edge ? Ground::LikelyOdd
                   : Ground::Likely;
+  if (node.best.weight < kMore)
+    return order ? Ground::TornOrdered : Ground::Torn;
   return order ? Ground::UnsureOrdered : Ground::Unsure;
 }
 
