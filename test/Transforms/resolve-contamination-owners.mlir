@@ -18,19 +18,42 @@ func.func @contradicts(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// A trace saw the attention read the weight of its projection: the tag stands.
+// A trace saw the attention read the weight of its projection, which it never calls: the tag stands.
 
 // CHECK-LABEL: @seen
 // CHECK: "d.MatMul"
 // CHECK-SAME: htp.tag = #htp.tag<"attention", evidence = "name", confidence = 0.99>}
 htp.hierarchy @Net : "demo.Net" {
   htp.module @attention : "demo.Attention"
-  htp.module @attention.proj : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+  htp.module @attention.proj : "torch.nn.Linear" torch_nn calls 0 parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
 }
 func.func @seen(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %w = "t.Constant"() {onnx.initializer, htp.parameter = "attention.proj.weight", htp.users = ["attention"], onnx_output_names = ["attention.proj.weight"]} : () -> tensor<2x2xf32>
   %y = "d.MatMul"(%x, %w) {htp.tag = #htp.tag<"attention", evidence = "name", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
+}
+
+// -----
+
+// What a module's hook computes (a weight norm), a trace ascribes to the module around it. The module is called: it may be its
+// own work. So it may be where a trace knows of no module, only of the root.
+
+// CHECK-LABEL: @in_a_hook
+// CHECK: "d.Div"
+// CHECK-SAME: htp.tag = #htp.tag<"block", evidence = "name", confidence = 0.8
+// CHECK: "d.MatMul"
+// CHECK-SAME: htp.tag = #htp.tag<"", evidence = "name", confidence = 0.8
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @block : "demo.Block"
+  htp.module @block.fc : "torch.nn.Linear" torch_nn parameters [#htp.parameter<"weight_v" : tensor<2x2xf32>>]
+  htp.module @block.unknown : "torch.nn.Linear" torch_nn calls 0 parameters [#htp.parameter<"weight" : tensor<2x2xf32>>]
+}
+func.func @in_a_hook(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %v = "t.Constant"() {onnx.initializer, htp.parameter = "block.fc.weight_v", htp.users = ["block"], onnx_output_names = ["block.fc.weight_v"]} : () -> tensor<2x2xf32>
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "block.unknown.weight", htp.users = [""], onnx_output_names = ["block.unknown.weight"]} : () -> tensor<2x2xf32>
+  %y = "d.Div"(%v) {htp.tag = #htp.tag<"block", evidence = "name", confidence = 0.99>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %z = "d.MatMul"(%y, %w) {htp.tag = #htp.tag<"", evidence = "name", confidence = 0.99>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %z : tensor<2x2xf32>
 }
 
 // -----

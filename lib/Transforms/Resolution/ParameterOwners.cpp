@@ -63,10 +63,18 @@ std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
   return result;
 }
 
-bool ParameterOwners::isReadBy(ArrayRef<ModuleId> readers,
-                               ModuleId module) const {
-  return llvm::is_contained(readers, module) ||
-         (readers.size() > 1 && tree.lowestCommonAncestor(readers) == module);
+bool ParameterOwners::isReadBy(const Read &read, ModuleId module) const {
+  ArrayRef<ModuleId> readers = read.readers;
+  // Parameters that are packed into one value: their common ancestor does the
+  // work of all their owners.
+  if (readers.size() > 1 && tree.lowestCommonAncestor(readers) == module)
+    return true;
+  if (!llvm::is_contained(readers, module))
+    return false;
+  // What runs in a hook of the owner, a trace ascribes to the module around
+  // it; and what it knows nothing about, to the root.
+  return !tree.isAncestorOrSelf(module, read.owner) ||
+         (module != ModuleTree::root() && tree[read.owner].calls == 0);
 }
 
 std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
@@ -80,7 +88,7 @@ std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
     if (!found)
       continue;
     bool isOthers = !owner || *owner == found->owner;
-    if (found->owner == own || isReadBy(found->readers, own) || !isOthers)
+    if (found->owner == own || isReadBy(*found, own) || !isOthers)
       return std::nullopt;
     owner = found->owner;
   }

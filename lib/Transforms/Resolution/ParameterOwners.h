@@ -33,9 +33,9 @@ private:
     ModuleId owner;
     llvm::SmallVector<ModuleId, 1> readers; ///< if it is not only the owner
   };
-  /// Whether nodes of `module` may read what these modules read: it is one of
-  /// them, or does the work of all, whose parameters are packed into one value.
-  bool isReadBy(llvm::ArrayRef<ModuleId> readers, ModuleId module) const;
+  /// Whether it is known that nodes of `module`, which is not the owner, read
+  /// this.
+  bool isReadBy(const Read &read, ModuleId module) const;
   std::optional<Read> read(mlir::Value value) const;
 
   const ModuleTree &tree;
