@@ -99,3 +99,42 @@ func.func @packed(%x: tensor<2x2xf32>) -> tensor<2x4xf32> {
   %z = "d.MatMul"(%y, %w) {htp.tag = #htp.tag<"act", evidence = "alignment", confidence = 0.99>} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   return %z : tensor<2x4xf32>
 }
+
+// -----
+
+// A list of parameters is a module that nobody can call: the model reads them itself. The trace knows which modules are called.
+
+// CHECK-LABEL: @list
+// CHECK: "d.Mul"
+// CHECK-SAME: htp.tag = #htp.tag<"", evidence = "name", confidence = 0.99>
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @act : "torch.nn.ReLU" torch_nn
+  htp.module @scales : "torch.nn.ParameterList" torch_nn calls 0 parameters [#htp.parameter<"0" : tensor<2xf32>>]
+}
+func.func @list(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "scales.0", htp.users = [""], onnx_output_names = ["scales.0"]} : () -> tensor<2xf32>
+  %y = "d.Mul"(%x, %w) {htp.tag = #htp.tag<"", evidence = "name", confidence = 0.99>} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// A convolution that absorbed a norm whose mean is 0 has the norm's bias, recognised by its contents. The weight, and a bias of
+// that name, are another matter.
+
+// CHECK-LABEL: @folded
+// CHECK: "onnx.Conv"
+// CHECK-SAME: htp.tag = #htp.tag<"conv", evidence = "name", confidence = 0.99>
+// CHECK: "onnx.Conv"
+// CHECK-SAME: htp.tag = #htp.tag<"conv", evidence = "name", confidence = 0.8
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @conv : "torch.nn.Conv2d" torch_nn
+  htp.module @norm : "torch.nn.BatchNorm2d" torch_nn parameters [#htp.parameter<"bias" : tensor<2xf32>, hash = 1, values = 2>]
+}
+func.func @folded(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  %b = "t.Constant"() {onnx.initializer, htp.parameter = "norm.bias", onnx_output_names = ["Conv_7"]} : () -> tensor<2xf32>
+  %n = "t.Constant"() {onnx.initializer, htp.parameter = "norm.bias", onnx_output_names = ["norm.bias"]} : () -> tensor<2xf32>
+  %y = "onnx.Conv"(%x, %w, %b) {htp.tag = #htp.tag<"conv", evidence = "name", confidence = 0.99>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %z = "onnx.Conv"(%y, %w, %n) {htp.tag = #htp.tag<"conv", evidence = "name", confidence = 0.99>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %z : tensor<1x2x4x4xf32>
+}

@@ -14,6 +14,8 @@ using namespace mlir;
 using namespace htp;
 
 ParameterOwners::ParameterOwners(const ModuleTree &tree) : tree(tree) {
+  for (ModuleId id : tree.ids())
+    knowsCalls |= id != ModuleTree::root() && tree[id].calls > 0;
   for (const htp::Module &module : tree.all())
     for (const Parameter &parameter : module.parameters) {
       if (!parameter.tied.empty()) {
@@ -55,7 +57,7 @@ std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
   uint64_t hash = found->parameter->valuesHash;
   if (getValueName(value) != path && (!hash || equal.lookup(hash) != 1))
     return std::nullopt;
-  Read result{tree[found->module].canonical, {}};
+  Read result{tree[found->module].canonical, getValueName(value) == path, {}};
   if (auto users = parameterAttr<ArrayAttr>(value, kUsersAttr))
     for (Attribute user : users)
       if (auto reader = tree.find(cast<StringAttr>(user).getValue()))
@@ -71,10 +73,12 @@ bool ParameterOwners::isReadBy(const Read &read, ModuleId module) const {
     return true;
   if (!llvm::is_contained(readers, module))
     return false;
-  // What runs in a hook of the owner, a trace ascribes to the module around
-  // it; and what it knows nothing about, to the root.
-  return !tree.isAncestorOrSelf(module, read.owner) ||
-         (module != ModuleTree::root() && tree[read.owner].calls == 0);
+  if (!tree.isAncestorOrSelf(module, read.owner))
+    return true;
+  // What runs in a hook of the owner, a trace ascribes to a module around it;
+  // and what it knows nothing about, to the root.
+  return tree[read.owner].parent == module && tree[read.owner].calls == 0 &&
+         (module != ModuleTree::root() || knowsCalls);
 }
 
 std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
@@ -83,9 +87,10 @@ std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
     return std::nullopt;
   ModuleId own = tree[module].canonical;
   std::optional<ModuleId> owner;
-  for (Value operand : op->getOperands()) {
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     std::optional<Read> found = read(operand);
-    if (!found)
+    // The bias of a convolution that absorbed a norm may equal the norm's.
+    if (!found || (isConvolution(op) && index >= 2 && !found->byName))
       continue;
     bool isOthers = !owner || *owner == found->owner;
     if (found->owner == own || isReadBy(*found, own) || !isOthers)

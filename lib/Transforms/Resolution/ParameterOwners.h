@@ -31,6 +31,7 @@ public:
 private:
   struct Read {
     ModuleId owner;
+    bool byName; ///< or only recognised by its contents
     llvm::SmallVector<ModuleId, 1> readers; ///< if it is not only the owner
   };
   /// Whether it is known that nodes of `module`, which is not the owner, read
@@ -39,6 +40,8 @@ private:
   std::optional<Read> read(mlir::Value value) const;
 
   const ModuleTree &tree;
+  /// Whether any module but the root is called.
+  bool knowsCalls = false;
   /// Parameters that several modules share, by path.
   llvm::StringSet<> shared;
   /// How many parameters have these contents.
