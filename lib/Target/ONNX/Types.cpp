@@ -106,8 +106,10 @@ void htp::exportType(Type type, TypeProto &proto) {
         exportTensorType(tensor, *proto.mutable_tensor_type());
       })
       .Case([&](htp::onnx::SparseTensorType sparse) {
+        // Without an element type it is sparse all the same.
+        auto &entry = *proto.mutable_sparse_tensor_type();
         if (auto tensor = dyn_cast<TensorType>(sparse.getTensorType()))
-          exportTensorType(tensor, *proto.mutable_sparse_tensor_type());
+          exportTensorType(tensor, entry);
       })
       .Case([&](htp::onnx::SeqType sequence) {
         exportType(sequence.getElementType(),
