@@ -192,7 +192,7 @@ private:
 /// tools, and returns HTP's own entries.
 SmallVector<Entry, 12> TagReader::takeOurs(Entries &entries) {
   SmallVector<Entry, 12> ours;
-  StringRef addedKeys;
+  std::optional<StringRef> addedKeys;
   for (const Entry &entry : entries) {
     if (!entry.key.starts_with(kOurPrefix))
       continue;
@@ -201,10 +201,11 @@ SmallVector<Entry, 12> TagReader::takeOurs(Entries &entries) {
     else
       ours.push_back(entry);
   }
-  if (ours.empty() && addedKeys.empty())
+  if (ours.empty() && !addedKeys)
     return ours;
   SmallVector<StringRef, 4> added;
-  addedKeys.split(added, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  addedKeys.value_or("").split(added, ',', /*MaxSplit=*/-1,
+                               /*KeepEmpty=*/false);
   llvm::erase_if(entries, [&](const Entry &entry) {
     return entry.key.starts_with(kOurPrefix) ||
            llvm::is_contained(added, entry.key);
