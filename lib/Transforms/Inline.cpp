@@ -188,7 +188,9 @@ void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
       LDBG(2) << "copy of a constant " << copy
               << (original ? " goes back to its original"
                            : " has lost its original and stays");
-      if (original && original->getResultTypes() == op.getResultTypes()) {
+      // What is known of the type may differ between graph and function.
+      if (original &&
+          mayBeOne(original->getResultTypes(), op.getResultTypes())) {
         op.replaceAllUsesWith(original);
         op.erase();
       }

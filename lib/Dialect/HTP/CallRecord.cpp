@@ -9,6 +9,7 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <cassert>
@@ -302,6 +303,21 @@ SmallVector<Operation *> recordedOps(Block &body) {
         ops.push_back(inner);
     });
   return ops;
+}
+
+bool mayBeOne(Type one, Type other) {
+  auto left = dyn_cast<ShapedType>(one), right = dyn_cast<ShapedType>(other);
+  if (!left || !right)
+    return one == other || isa<NoneType>(one) || isa<NoneType>(other);
+  return left.getElementType() == right.getElementType() &&
+         succeeded(verifyCompatibleShape(left, right));
+}
+
+bool mayBeOne(TypeRange some, TypeRange others) {
+  return some.size() == others.size() &&
+         llvm::all_of(llvm::zip(some, others), [](auto pair) {
+           return mayBeOne(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 //===----------------------------------------------------------------------===//

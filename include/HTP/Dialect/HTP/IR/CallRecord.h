@@ -135,6 +135,11 @@ bool isSunkConstant(mlir::Operation *op);
 /// terminator, placeholders for absent values, and copies of constants.
 llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
 
+/// Whether two types may be types of one value, of which one may be less
+/// specific.
+bool mayBeOne(mlir::Type one, mlir::Type other);
+bool mayBeOne(mlir::TypeRange some, mlir::TypeRange others);
+
 /// Encodes positions as runs.
 mlir::DenseI64ArrayAttr encodeOrder(mlir::MLIRContext *context,
                                     llvm::ArrayRef<int64_t> places);
