@@ -224,7 +224,8 @@ static ArrayAttr namesMissing(ArrayRef<NamedAttribute> attributes,
 
 void recordDifference(Operation *body, Operation *original,
                       const ModuleFrame &frame,
-                      SmallVectorImpl<NamedAttribute> &difference) {
+                      SmallVectorImpl<NamedAttribute> &difference,
+                      bool withTypes) {
   assert(body->getName() == original->getName() &&
          "only ops of matching bodies are compared");
   Builder builder(body->getContext());
@@ -252,7 +253,7 @@ void recordDifference(Operation *body, Operation *original,
   } else if (Location inner = stripScopes(full); inner != stripScopes(loc)) {
     append(kRecordedInScope, LocationAttr(inner));
   }
-  if (body->getResultTypes() != original->getResultTypes())
+  if (withTypes || body->getResultTypes() != original->getResultTypes())
     append(kRecordedTypes, builder.getTypeArrayAttr(
                                SmallVector<Type>(original->getResultTypes())));
   if (original->getNumRegions())

@@ -8,6 +8,7 @@
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "StatedTypes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -461,8 +462,10 @@ OriginalsAttr OutlineBuilder::recordOriginals(func::FuncOp shared, Block *body,
   SmallVector<Operation *> ops = recordedOps(shared.front()),
                            originals = recordedOps(*body);
   assert(ops.size() == originals.size() && "equal bodies have as many ops");
+  StatedTypes stated;
   for (auto [op, original] : llvm::zip(ops, originals)) {
-    recordDifference(op, original, frame, differences);
+    recordDifference(op, original, frame, differences,
+                     stated.isLost(op, original));
     ends.push_back(differences.size());
   }
   return OriginalsAttr::get(module.getContext(), differences, ends);

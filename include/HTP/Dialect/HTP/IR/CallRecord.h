@@ -111,10 +111,12 @@ void makeAbsolute(mlir::Operation *op, const ModuleFrame &frame);
 TagAttr getAbsoluteTag(mlir::Operation *op);
 
 /// Appends the differences between `original` and `body`, an op of a function
-/// body with relative paths, sorted by name.
+/// body with relative paths, sorted by name. `withTypes` records the types of
+/// results also if they are equal.
 void recordDifference(mlir::Operation *body, mlir::Operation *original,
                       const ModuleFrame &frame,
-                      llvm::SmallVectorImpl<mlir::NamedAttribute> &difference);
+                      llvm::SmallVectorImpl<mlir::NamedAttribute> &difference,
+                      bool withTypes = false);
 /// Turns `op`, a copy from a body with absolute paths, back into the original.
 void applyDifference(mlir::Operation *op,
                      llvm::ArrayRef<mlir::NamedAttribute> difference);
