@@ -133,6 +133,16 @@ def dims():
     save("scalar", model)
     model.graph.input[0].type.tensor_type.elem_type = 0
     save("no-element-type", model)
+    # A type that is there and says nothing.
+    for value in (
+        model.graph.input[0],
+        model.graph.output[0],
+        model.graph.value_info.add(name="y"),
+    ):
+        value.type.Clear()
+        value.type.SetInParent()
+    save("empty-type", model)
+    del model.graph.value_info[:]
     model.graph.output[0].ClearField("type")
     save("no-type", model)
 
