@@ -116,8 +116,15 @@ bool Inline::isOutlined(Operation *op) {
   return isa<RegionOp>(op);
 }
 
+/// Whether outlining has sorted `block`, which it may have done without leaving
+/// a call in it.
+static bool hasRecord(Block &block) {
+  Operation *parent = block.getParentOp();
+  return parent->hasAttr(kOrderAttr) || parent->hasAttr(kPositionsAttr);
+}
+
 void Inline::inlineBlock(Block &block) {
-  bool changed = false;
+  bool changed = hasRecord(block);
   constants.clear();
   nextConstant = 0;
   for (Operation &op : block)

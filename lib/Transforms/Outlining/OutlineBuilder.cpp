@@ -91,6 +91,8 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
   callOfPart.assign(parts.size(), nullptr);
   if (failed(checkNames(parts)))
     return failure();
+  if (parts.size() == 1) // nothing becomes a function: all stays as it is
+    return success();
   recordPositions();
   absentValues.clear();
   hasNames = false;
