@@ -7,6 +7,7 @@
 # RUN: cmp %t/vector.onnx %t/out.onnx
 # RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-opt %t/floats.onnx' 2>&1 | FileCheck %s --check-prefix=FLOATS --implicit-check-not=remark
 # RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-opt %t/reshaped.onnx' 2>&1 | FileCheck %s --check-prefix=RESHAPED
+# RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-opt %t/parts.onnx --onnx-infer-shapes' | FileCheck %s --check-prefix=PARTS
 # RUN: bash -c 'ulimit -v 4000000; %htp_tools/htp-onnx %t/claim.onnx -o %t/out.onnx; test $? = 1' 2>&1 | FileCheck %s --check-prefix=CLAIM
 # RUN: htp-opt %t/usual.onnx | FileCheck %s --check-prefix=USUAL
 
@@ -19,6 +20,10 @@
 # RESHAPED: "onnx.Reshape"{{.*}} -> tensor<2147483648xi64>
 # RESHAPED: "onnx.Mul"{{.*}} -> tensor<2147483648xi64>
 # RESHAPED: "onnx.Reshape"{{.*}} -> tensor<2x3xf32>
+# A Split into more parts than it has outputs, or into fewer.
+# PARTS: "onnx.Split"{{.*}}num_outputs = 2147483647{{.*}} -> (none, none)
+# PARTS: "onnx.Split"{{.*}}num_outputs = 1 : si64{{.*}} -> (none, none)
+# PARTS: "onnx.Split"{{.*}}num_outputs = 2 : si64{{.*}} -> (tensor<2xf32>, tensor<2xf32>)
 # A constant may claim more than it holds.
 # CLAIM: error: node 'c' (Constant) attribute 'value' has 8 bytes of data, but tensor<1099511627776xi64> takes 8796093022208
 # A number that is large and no length: values are followed as ever.
@@ -68,6 +73,13 @@ save("floats.onnx", [square, *beside], inputs=[floats], s=[2], t=[3])
 matrix = helper.make_tensor_value_info("m", TensorProto.INT64, [2**16, 2**15])
 flat = helper.make_node("Reshape", ["m", "all"], ["v"])
 save("reshaped.onnx", [flat, square, *beside], inputs=[matrix], s=[2], t=[3], all=[-1])
+splits = [
+    helper.make_node("Split", ["v"], [f"a{n}", f"b{n}"], num_outputs=n) for n in (2**31 - 1, 1, 2)
+]
+four = helper.make_tensor_value_info("v", TensorProto.FLOAT, [4])
+OPSETS[0].version = 18
+save("parts.onnx", [*splits, helper.make_node("Relu", ["b2"], ["y"])], inputs=[four])
+OPSETS[0].version = 17
 claim = numpy_helper.from_array(np.array([1]))
 claim.dims[0] = 2**40
 constant = helper.make_node("Constant", [], ["i"], "c", value=claim)
