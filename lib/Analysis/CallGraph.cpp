@@ -13,12 +13,6 @@ using namespace mlir;
 
 namespace htp {
 
-/// The domain of an op or function. A missing one means the default domain "".
-static Attribute domainOf(Operation *op, StringRef attribute) {
-  Attribute domain = op->getAttr(attribute);
-  return domain ? domain : StringAttr::get(op->getContext());
-}
-
 /// Whether recursion of this function is always an error: ONNX forbids it for
 /// model-local functions, and outlined modules are never recursive.
 static bool mustNotRecurse(FunctionOpInterface function) {
@@ -32,8 +26,8 @@ CallGraph::CallGraph(mlir::ModuleOp module) : symbols(module) {
       continue;
     nodes[function] = std::make_unique<Node>();
     nodes[function]->function = function;
-    if (Attribute name = function->getAttr("onnx.function_name"))
-      byName[{domainOf(function, "onnx.function_domain"), name}] = function;
+    if (FunctionId id = functionId(function); std::get<1>(id))
+      byName[id] = function;
   }
   for (auto &[function, node] : nodes) {
     root.calls.push_back({nullptr, node.get()});
@@ -55,8 +49,8 @@ FunctionOpInterface CallGraph::callee(Operation *op) const {
     if (symbol)
       function = symbols.lookup<FunctionOpInterface>(symbol.getLeafReference());
   } else if (!byName.empty()) {
-    if (Attribute name = op->getAttr("function_name"))
-      function = byName.lookup({domainOf(op, "domain_name"), name});
+    if (FunctionId id = calledFunctionId(op); std::get<1>(id))
+      function = byName.lookup(id);
   }
   return function && nodes.contains(function) ? function
                                               : FunctionOpInterface();

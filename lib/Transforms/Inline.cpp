@@ -116,8 +116,15 @@ bool Inline::isOutlined(Operation *op) {
   return isa<RegionOp>(op);
 }
 
+/// Whether outlining has sorted `block`, which it may have done without leaving
+/// a call in it.
+static bool hasRecord(Block &block) {
+  Operation *parent = block.getParentOp();
+  return parent->hasAttr(kOrderAttr) || parent->hasAttr(kPositionsAttr);
+}
+
 void Inline::inlineBlock(Block &block) {
-  bool changed = false;
+  bool changed = hasRecord(block);
   constants.clear();
   nextConstant = 0;
   for (Operation &op : block)
@@ -188,7 +195,9 @@ void Inline::restoreConstants(Block &body, DenseI64ArrayAttr passed) {
       LDBG(2) << "copy of a constant " << copy
               << (original ? " goes back to its original"
                            : " has lost its original and stays");
-      if (original && original->getResultTypes() == op.getResultTypes()) {
+      // What is known of the type may differ between graph and function.
+      if (original &&
+          mayBeOne(original->getResultTypes(), op.getResultTypes())) {
         op.replaceAllUsesWith(original);
         op.erase();
       }

@@ -73,6 +73,27 @@ TEST_F(CallGraphs, CallsBySymbolAndByTheNameOfAnONNXFunction) {
   EXPECT_EQ(graph.entries()[0], function("main"));
 }
 
+// An overload may call another one of the same name.
+TEST_F(CallGraphs, TellsOverloadsApart) {
+  mlir::ModuleOp module = parse(R"(
+    func.func private @one(%x: i32) -> i32
+        attributes {onnx.function_domain = "d", onnx.function_name = "f", onnx.function_overload = "one"} {
+      %0 = "onnx.Custom"(%x) {domain_name = "d", function_name = "f", onnx.overload = "two"} : (i32) -> i32
+      %1 = "onnx.Custom"(%0) {domain_name = "d", function_name = "f"} : (i32) -> i32
+      return %1 : i32
+    }
+    func.func private @two(%x: i32) -> i32
+        attributes {onnx.function_domain = "d", onnx.function_name = "f", onnx.function_overload = "two"} {
+      return %x : i32
+    }
+  )");
+  CallGraph graph(module);
+  Block &body = function("one").getFunctionBody().front();
+  EXPECT_EQ(graph.callee(&body.front()), function("two"));
+  EXPECT_FALSE(graph.callee(body.front().getNextNode())); // no such overload
+  EXPECT_TRUE(accepts(module));
+}
+
 TEST_F(CallGraphs, CalleesComeFirst) {
   CallGraph graph(parse(R"(
     func.func @main() { func.call @A() : () -> ()

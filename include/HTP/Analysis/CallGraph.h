@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which functions of a model call which. A call is an op that names its callee
-// by a symbol (func.call), or an ONNX node whose domain and type are those of a
-// model-local function.
+// by a symbol (func.call), or an ONNX node whose domain, type and overload are
+// those of a model-local function.
 
 #ifndef HTP_ANALYSIS_CALLGRAPH_H
 #define HTP_ANALYSIS_CALLGRAPH_H
+
+#include "HTP/Dialect/HTP/IR/Nodes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -57,10 +59,7 @@ public:
 private:
   llvm::MapVector<mlir::Operation *, std::unique_ptr<Node>> nodes;
   mlir::SymbolTable symbols;
-  /// The model-local functions, by domain and name.
-  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>,
-                 mlir::FunctionOpInterface>
-      byName;
+  llvm::DenseMap<FunctionId, mlir::FunctionOpInterface> byName;
   Node root;
 };
 

@@ -9,6 +9,7 @@
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <cassert>
@@ -223,7 +224,8 @@ static ArrayAttr namesMissing(ArrayRef<NamedAttribute> attributes,
 
 void recordDifference(Operation *body, Operation *original,
                       const ModuleFrame &frame,
-                      SmallVectorImpl<NamedAttribute> &difference) {
+                      SmallVectorImpl<NamedAttribute> &difference,
+                      bool withTypes) {
   assert(body->getName() == original->getName() &&
          "only ops of matching bodies are compared");
   Builder builder(body->getContext());
@@ -251,7 +253,7 @@ void recordDifference(Operation *body, Operation *original,
   } else if (Location inner = stripScopes(full); inner != stripScopes(loc)) {
     append(kRecordedInScope, LocationAttr(inner));
   }
-  if (body->getResultTypes() != original->getResultTypes())
+  if (withTypes || body->getResultTypes() != original->getResultTypes())
     append(kRecordedTypes, builder.getTypeArrayAttr(
                                SmallVector<Type>(original->getResultTypes())));
   if (original->getNumRegions())
@@ -302,6 +304,21 @@ SmallVector<Operation *> recordedOps(Block &body) {
         ops.push_back(inner);
     });
   return ops;
+}
+
+bool mayBeOne(Type one, Type other) {
+  auto left = dyn_cast<ShapedType>(one), right = dyn_cast<ShapedType>(other);
+  if (!left || !right)
+    return one == other || isa<NoneType>(one) || isa<NoneType>(other);
+  return left.getElementType() == right.getElementType() &&
+         succeeded(verifyCompatibleShape(left, right));
+}
+
+bool mayBeOne(TypeRange some, TypeRange others) {
+  return some.size() == others.size() &&
+         llvm::all_of(llvm::zip(some, others), [](auto pair) {
+           return mayBeOne(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 //===----------------------------------------------------------------------===//

@@ -112,6 +112,24 @@ bool isForeign(Operation *op) {
   return domain && !domain.empty();
 }
 
+static FunctionId makeId(Operation *op, StringRef domain, StringRef name,
+                         StringRef overload) {
+  auto text = [&](StringRef attribute) {
+    auto value = op->getAttrOfType<StringAttr>(attribute);
+    return value ? value : StringAttr::get(op->getContext());
+  };
+  return {text(domain), op->getAttrOfType<StringAttr>(name), text(overload)};
+}
+
+FunctionId functionId(Operation *function) {
+  return makeId(function, "onnx.function_domain", "onnx.function_name",
+                kFunctionOverloadAttr);
+}
+
+FunctionId calledFunctionId(Operation *node) {
+  return makeId(node, "domain_name", "function_name", kOverloadAttr);
+}
+
 StringRef getNodeName(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>(kNodeNameAttr);
   return name ? name.getValue() : StringRef();

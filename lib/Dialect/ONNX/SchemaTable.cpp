@@ -32,9 +32,25 @@ struct Registry final : ::onnx::ISchemaRegistry {
 
 #include "Schemas.inc" // Sorted by operator and version.
 
+/// Split reserves memory for as many parts as its attribute says and then reads
+/// one for each output, so both numbers must be the same. ONNX does not check
+/// that before.
+static void guardSplit(::onnx::OpSchema &schema) {
+  if (!schema.attributes().count("num_outputs"))
+    return;
+  schema.TypeAndShapeInferenceFunction(
+      [infer = schema.GetTypeAndShapeInferenceFunction()](
+          ::onnx::InferenceContext &context) {
+        const auto *parts = context.getAttribute("num_outputs");
+        if (!parts || uint64_t(parts->i()) == context.getNumOutputs())
+          infer(context);
+      });
+}
+
 const ::onnx::OpSchema &LazySchema::operator*() const {
   std::call_once(once, [this] {
     auto made = std::make_unique<::onnx::OpSchema>(make());
+    guardSplit(*made);
     made->Finalize();
     schema = made.release();
   });

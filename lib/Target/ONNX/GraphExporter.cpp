@@ -283,6 +283,12 @@ LogicalResult GraphExporter::exportInputs(Source &source, GraphProto &graph) {
   return success();
 }
 
+/// `hadNone`: the tensor had no name in the file. It gets one if it is needed.
+static void setName(StringRef name, bool hadNone, TensorProto &tensor) {
+  if (!hadNone || !name.empty())
+    tensor.set_name(name.str());
+}
+
 LogicalResult GraphExporter::exportDefaults(Source &source, GraphProto &graph) {
   ProtoDecoder decoder(writer, [&] { return emitError(); });
   for (auto [argument, info] :
@@ -292,9 +298,9 @@ LogicalResult GraphExporter::exportDefaults(Source &source, GraphProto &graph) {
       continue;
     std::string error;
     TensorProto &tensor = *graph.add_initializer();
-    tensor.set_name(names.get(argument).str());
-    if (failed(exportTensor(value, info.getAs<DictionaryAttr>("default_info"),
-                            decoder, writer, tensor, error)))
+    auto rest = info.getAs<DictionaryAttr>("default_info");
+    setName(names.get(argument), rest && rest.contains("no_name"), tensor);
+    if (failed(exportTensor(value, rest, decoder, writer, tensor, error)))
       return error.empty() ? failure()
                            : emitError() << "default of input '"
                                          << tensor.name() << "' " << error;
@@ -314,11 +320,11 @@ LogicalResult GraphExporter::exportInitializer(Operation *op,
     auto &tensor = *graph.add_sparse_initializer();
     if (failed(decoder.decode(sparse.getValue(), tensor)))
       return failure();
-    tensor.mutable_values()->set_name(name.str());
+    setName(name, op->hasAttr(htp::onnx::kNoName), *tensor.mutable_values());
     return success();
   }
   TensorProto &tensor = *graph.add_initializer();
-  tensor.set_name(name.str());
+  setName(name, op->hasAttr(htp::onnx::kNoName), tensor);
   NamedAttrList rest;
   for (NamedAttribute attr : htp::onnx::getAllAttrs(op))
     if (StringRef field = attr.getName();

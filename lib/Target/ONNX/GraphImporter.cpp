@@ -305,6 +305,8 @@ LogicalResult GraphImporter::importInputs(const GraphProto &graph, Block *block,
       if (!value)
         return emitError() << error;
       rest.erase("name");
+      if (!tensor->has_name())
+        rest.append("no_name", builder.getUnitAttr());
       attrs.append("default", value);
       if (!rest.empty())
         attrs.append("default_info", rest.getDictionary(context));
@@ -369,6 +371,8 @@ LogicalResult GraphImporter::importInitializer(const TensorProto &tensor) {
   state.addAttribute(htp::onnx::kInitializer, builder.getUnitAttr());
   state.addAttribute(htp::onnx::kOutputNames,
                      builder.getStrArrayAttr({tensor.name()}));
+  if (!tensor.has_name())
+    state.addAttribute(htp::onnx::kNoName, builder.getUnitAttr());
   rest.erase("name");
   for (NamedAttribute attr : rest)
     state.addAttribute(("onnx." + attr.getName().getValue()).str(),
@@ -393,6 +397,8 @@ LogicalResult GraphImporter::importSparseInitializer(
   state.addAttribute("sparse_value", encoder.encode(tensor));
   state.addAttribute(htp::onnx::kInitializer, builder.getUnitAttr());
   state.addAttribute(htp::onnx::kOutputNames, builder.getStrArrayAttr({name}));
+  if (!tensor.values().has_name())
+    state.addAttribute(htp::onnx::kNoName, builder.getUnitAttr());
   state.addTypes(RankedTensorType::get(dims, element));
   return define(name, create(state)->getResult(0));
 }

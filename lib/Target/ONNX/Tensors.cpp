@@ -219,7 +219,8 @@ LogicalResult htp::exportTensor(Attribute value, DictionaryAttr rest,
                                 const ProtoDecoder &decoder,
                                 ModelWriter &writer, TensorProto &tensor,
                                 std::string &error) {
-  if (rest && failed(decoder.decode(rest.getValue(), tensor, {"storage"})))
+  if (rest &&
+      failed(decoder.decode(rest.getValue(), tensor, {"no_name", "storage"})))
     return failure();
   auto typed = dyn_cast_or_null<TypedAttr>(value);
   auto type =

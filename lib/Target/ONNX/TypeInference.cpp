@@ -8,7 +8,9 @@
 #include "HTP/Dialect/ONNX/IR/Schema.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "onnx/defs/schema.h"
 #include "onnx/shape_inference/implementation.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -19,6 +21,7 @@ using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
+using ::onnx::TensorShapeProto;
 using ::onnx::TypeProto;
 
 //===----------------------------------------------------------------------===//
@@ -77,7 +80,8 @@ public:
 
   explicit InferenceCost(const ModelProto &model) {
     for (const FunctionProto &function : model.functions())
-      functions[key(function.domain(), function.name())] = {&function};
+      functions[key(function.domain(), function.name(), function.overload())] =
+          {&function};
     for (const NodeProto &node : model.graph().node())
       total = add(total, ofNode(node));
   }
@@ -91,8 +95,8 @@ private:
     bool open = false;
   };
 
-  static std::string key(StringRef domain, StringRef name) {
-    return (domain + "\n" + name).str();
+  static std::string key(StringRef domain, StringRef name, StringRef overload) {
+    return (domain + "\n" + name + "\n" + overload).str();
   }
   /// A saturating sum.
   static uint64_t add(uint64_t a, uint64_t b) {
@@ -107,7 +111,8 @@ private:
         for (const NodeProto &inner : graph.node())
           cost = add(cost, ofNode(inner));
     }
-    auto called = functions.find(key(node.domain(), node.op_type()));
+    auto called =
+        functions.find(key(node.domain(), node.op_type(), node.overload()));
     return called == functions.end() ? cost
                                      : add(cost, ofFunction(called->second));
   }
@@ -129,8 +134,9 @@ private:
 };
 } // namespace
 
-/// Data propagation tracks every element of integer vectors, as most of them
-/// are shapes. Longer vectors are not shapes, and tracking them would be slow.
+/// Data propagation tracks every element of a vector, as most vectors that
+/// reach it are shapes. Longer vectors are not shapes, and tracking them would
+/// take as much memory as their declared length asks for.
 static constexpr int64_t kLongVector = 1 << 16;
 
 /// The result of an operator that takes a shape has as many dimensions as the
@@ -142,90 +148,107 @@ static bool isInteger(int32_t elementType) {
   return elementType == TensorProto::INT64 || elementType == TensorProto::INT32;
 }
 
-static bool isLongVector(const TypeProto &type, int64_t most = kLongVector) {
-  const TypeProto::Tensor &tensor = type.tensor_type();
-  return isInteger(tensor.elem_type()) && tensor.shape().dim_size() == 1 &&
-         tensor.shape().dim(0).dim_value() > most;
+static bool isLongVector(const TypeProto &type, int64_t most) {
+  const TensorShapeProto &shape = type.tensor_type().shape();
+  return shape.dim_size() == 1 && shape.dim(0).dim_value() > most;
 }
 
-static bool isLongVector(const TensorProto &tensor, int64_t most) {
+/// Whether it may be a shape that is too long.
+static bool isLongShape(const TypeProto &type) {
+  return isInteger(type.tensor_type().elem_type()) &&
+         isLongVector(type, kLongestShape);
+}
+
+static bool isLongShape(const TensorProto &tensor) {
   return isInteger(tensor.data_type()) && tensor.dims_size() == 1 &&
-         tensor.dims(0) > most;
+         tensor.dims(0) > kLongestShape;
 }
 
-template <typename ValuesT>
-static bool anyLongVector(const ValuesT &values, int64_t most = kLongVector) {
-  return llvm::any_of(values, [most](const auto &value) {
-    return isLongVector(value.type(), most);
-  });
+template <typename ValuesT> static bool anyLongShape(const ValuesT &values) {
+  return llvm::any_of(
+      values, [](const auto &value) { return isLongShape(value.type()); });
 }
 
-/// Whether a small tensor contains a number that could be the length of a long
-/// vector. Numbers that mean "to the end" do not count.
-static bool holdsLength(const TensorProto &tensor) {
-  auto isLength = [](int64_t value) {
-    return value > kLongVector &&
-           value != std::numeric_limits<int32_t>::max() &&
-           value < std::numeric_limits<int64_t>::max() / 2;
-  };
-  if (tensor.data_type() != TensorProto::INT64)
-    return false;
-  if (llvm::any_of(tensor.int64_data(), isLength))
-    return true;
-  const std::string &bytes = tensor.raw_data();
-  for (size_t at = 0; at + 8 <= std::min<size_t>(bytes.size(), 128); at += 8) {
-    int64_t value;
-    std::memcpy(&value, bytes.data() + at, 8);
-    if (isLength(value))
-      return true;
-  }
-  return false;
-}
+static bool anyLongConstant(const GraphProto &graph);
 
-using IsTensor = llvm::function_ref<bool(const TensorProto &)>;
-
-static bool anyConstant(const GraphProto &graph, IsTensor matches);
-
-/// Whether any tensor that the nodes hold is one that matches.
-template <typename NodesT>
-static bool anyConstantOf(const NodesT &nodes, IsTensor matches) {
+/// Whether any tensor that the nodes hold claims too much.
+template <typename NodesT> static bool anyLongConstantOf(const NodesT &nodes) {
+  auto isLong = [](const TensorProto &tensor) { return isLongShape(tensor); };
   for (const NodeProto &node : nodes)
     for (const auto &attribute : node.attribute())
-      if (matches(attribute.t()) ||
-          llvm::any_of(attribute.tensors(), matches) ||
-          anyConstant(attribute.g(), matches) ||
-          llvm::any_of(attribute.graphs(), [&](const GraphProto &body) {
-            return anyConstant(body, matches);
-          }))
+      if (isLong(attribute.t()) || llvm::any_of(attribute.tensors(), isLong) ||
+          anyLongConstant(attribute.g()) ||
+          llvm::any_of(attribute.graphs(), anyLongConstant))
         return true;
   return false;
 }
 
-static bool anyConstant(const GraphProto &graph, IsTensor matches) {
-  return llvm::any_of(graph.initializer(), matches) ||
-         anyConstantOf(graph.node(), matches);
-}
-
-/// A cheap, conservative check for long vectors, which most graphs do not have.
-static bool mayHaveLongVectors(const GraphProto &graph) {
-  return anyLongVector(graph.input()) || anyLongVector(graph.value_info()) ||
-         anyLongVector(graph.output()) || anyConstant(graph, holdsLength);
+static bool anyLongConstant(const GraphProto &graph) {
+  auto isLong = [](const TensorProto &tensor) { return isLongShape(tensor); };
+  return llvm::any_of(graph.initializer(), isLong) ||
+         anyLongConstantOf(graph.node());
 }
 
 /// Whether the model claims a vector of integers that is longer than any shape:
 /// a tensor's own word, which need not fit what it holds.
 static bool claimsTooMuch(const ModelProto &model) {
   const GraphProto &graph = model.graph();
-  auto isTooLong = [](const TensorProto &tensor) {
-    return isLongVector(tensor, kLongestShape);
-  };
-  return anyLongVector(graph.input(), kLongestShape) ||
-         anyLongVector(graph.value_info(), kLongestShape) ||
-         anyLongVector(graph.output(), kLongestShape) ||
-         anyConstant(graph, isTooLong) ||
-         llvm::any_of(model.functions(), [&](const FunctionProto &function) {
-           return anyConstantOf(function.node(), isTooLong);
+  return anyLongShape(graph.input()) || anyLongShape(graph.value_info()) ||
+         anyLongShape(graph.output()) || anyLongConstant(graph) ||
+         llvm::any_of(model.functions(), [](const FunctionProto &function) {
+           return anyLongConstantOf(function.node());
          });
+}
+
+namespace {
+/// The schemas with data propagation that does not follow long vectors. Asked
+/// as inference goes, since only then the lengths of all vectors are known.
+class BoundedSchemas : public ::onnx::ISchemaRegistry {
+public:
+  const ::onnx::OpSchema *GetSchema(const std::string &opType, int version,
+                                    const std::string &domain) const override;
+  /// Whether integers, which a shape may depend on, were not followed.
+  bool hasSkippedIntegers() const { return skippedIntegers; }
+
+private:
+  bool mayFollow(const ::onnx::DataPropagationContext &context) const;
+
+  mutable llvm::DenseMap<const ::onnx::OpSchema *,
+                         std::unique_ptr<::onnx::OpSchema>>
+      bounded;
+  mutable bool skippedIntegers = false;
+};
+} // namespace
+
+const ::onnx::OpSchema *
+BoundedSchemas::GetSchema(const std::string &opType, int version,
+                          const std::string &domain) const {
+  const ::onnx::OpSchema *schema =
+      htp::onnx::schemaRegistry().GetSchema(opType, version, domain);
+  if (!schema || !schema->has_data_propagation_function())
+    return schema;
+  std::unique_ptr<::onnx::OpSchema> &own = bounded[schema];
+  if (!own) {
+    own = std::make_unique<::onnx::OpSchema>(*schema);
+    own->PartialDataPropagationFunction(
+        [this, follow = schema->GetDataPropagationFunction()](auto &context) {
+          if (mayFollow(context))
+            follow(context);
+        });
+  }
+  return own.get();
+}
+
+bool BoundedSchemas::mayFollow(
+    const ::onnx::DataPropagationContext &context) const {
+  for (size_t i = 0; i < context.getNumInputs(); ++i) {
+    const TypeProto *type = context.getInputType(i);
+    if (!type || !isLongVector(*type, kLongVector))
+      continue;
+    skippedIntegers |= isInteger(type->tensor_type().elem_type());
+    return false;
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,14 +278,6 @@ static bool isTyped(const GraphProto &graph) {
 //===----------------------------------------------------------------------===//
 // Inference
 //===----------------------------------------------------------------------===//
-
-static void infer(ModelProto &model, bool propagateData) {
-  ::onnx::ShapeInferenceOptions options(/*check_type=*/false,
-                                        /*strict_mode=*/0,
-                                        /*data_prop=*/propagateData);
-  ::onnx::shape_inference::InferShapes(model, &htp::onnx::schemaRegistry(),
-                                       options);
-}
 
 TypeInference::TypeInference(const ModelProto &model, ArrayRef<int> order)
     : model(model), graph(&model.graph()) {
@@ -298,27 +313,22 @@ void TypeInference::run(ArrayRef<int> order) {
   }
   auto *copy = google::protobuf::Arena::CreateMessage<ModelProto>(&arena);
   copyModel(order, *copy);
+  BoundedSchemas schemas;
+  ::onnx::ShapeInferenceOptions options(/*check_type=*/false,
+                                        /*strict_mode=*/0,
+                                        /*data_prop=*/true);
   try {
-    bool propagateData = true;
-    if (mayHaveLongVectors(copy->graph())) {
-      // First without data propagation, which tells how long vectors really
-      // are.
-      infer(*copy, /*propagateData=*/false);
-      if (anyLongVector(copy->graph().value_info()) ||
-          anyLongVector(copy->graph().input())) {
-        remarks.push_back("shapes that depend on values were not inferred: a "
-                          "vector of integers has more than " +
-                          std::to_string(kLongVector) + " elements");
-        propagateData = false;
-      }
-    }
-    if (propagateData)
-      infer(*copy, /*propagateData=*/true);
+    ::onnx::shape_inference::InferShapes(*copy, &schemas, options);
   } catch (const std::exception &exception) {
     StringRef reason = exception.what();
     remarks.push_back("types were not inferred: " + reason.trim().str());
     return;
   }
+  if (schemas.hasSkippedIntegers())
+    remarks.push_back(
+        "shapes that depend on values were not inferred: a vector "
+        "of integers has more than " +
+        std::to_string(kLongVector) + " elements");
   restoreOrder(*copy->mutable_graph(), order);
   graph = &copy->graph();
 }

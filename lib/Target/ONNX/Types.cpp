@@ -106,8 +106,10 @@ void htp::exportType(Type type, TypeProto &proto) {
         exportTensorType(tensor, *proto.mutable_tensor_type());
       })
       .Case([&](htp::onnx::SparseTensorType sparse) {
+        // Without an element type it is sparse all the same.
+        auto &entry = *proto.mutable_sparse_tensor_type();
         if (auto tensor = dyn_cast<TensorType>(sparse.getTensorType()))
-          exportTensorType(tensor, *proto.mutable_sparse_tensor_type());
+          exportTensorType(tensor, entry);
       })
       .Case([&](htp::onnx::SeqType sequence) {
         exportType(sequence.getElementType(),
@@ -194,11 +196,13 @@ void htp::importValueInfo(const ValueInfoProto &info, Type type,
   }
   TypeProto plain;
   exportType(type, plain);
-  if (equal(plain, info.type()))
+  // A type that says nothing is there all the same, but is not written.
+  const bool isWritten = !isa<NoneType>(type);
+  if (isWritten && equal(plain, info.type()))
     return;
   std::string params = getDimParams(info.type());
   setDimParams(plain, params);
-  if (equal(plain, info.type()))
+  if (isWritten && equal(plain, info.type()))
     rest.append("dim_params", StringAttr::get(context, params));
   else
     rest.append("type", encoder.encode(info.type()));

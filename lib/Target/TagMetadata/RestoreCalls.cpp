@@ -7,7 +7,6 @@
 #include "Keys.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
@@ -154,28 +153,21 @@ static void restoreValueInfo(func::FuncOp function) {
                     ArrayAttr::get(function.getContext(), infos));
 }
 
-/// Whether two types are compatible, where either may be less specific.
-static bool mayBeOne(Type one, Type other) {
-  auto left = dyn_cast<ShapedType>(one), right = dyn_cast<ShapedType>(other);
-  if (!left || !right)
-    return one == other || isa<NoneType>(one) || isa<NoneType>(other);
-  return left.getElementType() == right.getElementType() &&
-         succeeded(verifyCompatibleShape(left, right));
-}
-
-static bool mayBeOne(TypeRange some, TypeRange others) {
-  return some.size() == others.size() &&
-         llvm::all_of(llvm::zip(some, others), [](auto pair) {
-           return mayBeOne(std::get<0>(pair), std::get<1>(pair));
-         });
-}
-
 /// Why a node that names an outlined function cannot become a call; empty if it
 /// can.
 static StringRef whyNoCall(Operation *node, func::FuncOp callee) {
+  // A call is written with the name of its function. Where a node leaves out
+  // what the function has as an empty text, that would be another file.
+  if (node->getAttr("domain_name") != callee->getAttr("onnx.function_domain") ||
+      node->getAttr(kOverloadAttr) != callee->getAttr(kFunctionOverloadAttr))
+    return "with another spelling of its name";
+  auto isPartOfName = [](StringRef name) {
+    return name == "function_name" || name == "domain_name" ||
+           name == kOverloadAttr;
+  };
   for (NamedAttribute attribute : node->getAttrDictionary())
     if (StringRef name = attribute.getName();
-        !isAnnotation(name) && name != "function_name" && name != "domain_name")
+        !isAnnotation(name) && !isPartOfName(name))
       return "with attributes, which it does not have";
   if (!mayBeOne(node->getOperandTypes(), callee.getArgumentTypes()) ||
       !mayBeOne(node->getResultTypes(), callee.getResultTypes()))
@@ -193,13 +185,11 @@ static StringRef whyNoCallNow(Operation *node, func::FuncOp callee) {
 
 /// Turns nodes that call outlined functions into func.call, if they fit.
 void restoreCalls(mlir::ModuleOp module, Location loc) {
-  using Name = std::pair<Attribute, Attribute>; // domain, operator
-  llvm::DenseMap<Name, func::FuncOp> outlined;
+  llvm::DenseMap<FunctionId, func::FuncOp> outlined;
   for (auto function : module.getOps<func::FuncOp>()) {
     restoreValueInfo(function);
     if (function->hasAttr(kModuleAttr))
-      outlined[{function->getAttr("onnx.function_domain"),
-                function->getAttr("onnx.function_name")}] = function;
+      outlined[functionId(function)] = function;
   }
   if (outlined.empty())
     return;
@@ -207,8 +197,7 @@ void restoreCalls(mlir::ModuleOp module, Location loc) {
   module->walk([&](Operation *op) {
     if (op->getName().getStringRef() != "onnx.Custom")
       return;
-    if (auto callee = outlined.lookup(
-            {op->getAttr("domain_name"), op->getAttr("function_name")}))
+    if (auto callee = outlined.lookup(calledFunctionId(op)))
       nodes.push_back({op, callee});
   });
   auto leaveOut = [&](auto reason) {

@@ -8,6 +8,7 @@
 #include "HTP/Dialect/HTP/IR/CallRecord.h"
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "HTP/Dialect/HTP/IR/ScopeLoc.h"
+#include "StatedTypes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -90,6 +91,8 @@ LogicalResult OutlineBuilder::build(const TaggedBlock &block,
   callOfPart.assign(parts.size(), nullptr);
   if (failed(checkNames(parts)))
     return failure();
+  if (parts.size() == 1) // nothing becomes a function: all stays as it is
+    return success();
   recordPositions();
   absentValues.clear();
   hasNames = false;
@@ -461,8 +464,10 @@ OriginalsAttr OutlineBuilder::recordOriginals(func::FuncOp shared, Block *body,
   SmallVector<Operation *> ops = recordedOps(shared.front()),
                            originals = recordedOps(*body);
   assert(ops.size() == originals.size() && "equal bodies have as many ops");
+  StatedTypes stated;
   for (auto [op, original] : llvm::zip(ops, originals)) {
-    recordDifference(op, original, frame, differences);
+    recordDifference(op, original, frame, differences,
+                     stated.isLost(op, original));
     ends.push_back(differences.size());
   }
   return OriginalsAttr::get(module.getContext(), differences, ends);

@@ -133,6 +133,16 @@ def dims():
     save("scalar", model)
     model.graph.input[0].type.tensor_type.elem_type = 0
     save("no-element-type", model)
+    # A type that is there and says nothing.
+    for value in (
+        model.graph.input[0],
+        model.graph.output[0],
+        model.graph.value_info.add(name="y"),
+    ):
+        value.type.Clear()
+        value.type.SetInParent()
+    save("empty-type", model)
+    del model.graph.value_info[:]
     model.graph.output[0].ClearField("type")
     save("no-type", model)
 
@@ -324,6 +334,15 @@ def initializers():
     model.graph.initializer.append(make_tensor("b", TensorProto.INT64, [1], [1]))
     save("default-contradicts", model)
     save("unused", model_of(relu(), initializer=[make_tensor("u", FLOAT, [1], [1.0])]))
+    unnamed = model_of(relu(), initializer=[make_tensor("u", FLOAT, [1], [1.0])])
+    unnamed.graph.initializer[0].ClearField("name")
+    save("initializer-without-name", unnamed)
+    unnamed.graph.input.add().CopyFrom(make_tensor_value_info("", FLOAT, [1]))
+    save("default-without-name", unnamed)
+    del unnamed.graph.input[1:], unnamed.graph.initializer[:]
+    unnamed.graph.sparse_initializer.append(sparse("s"))
+    unnamed.graph.sparse_initializer[0].values.ClearField("name")
+    save("sparse-without-name", unnamed)
     direct = model_of(outputs=("w",))
     direct.graph.initializer.append(make_tensor("w", FLOAT, [1], [1.0]))
     save("initializer-is-output", direct)

@@ -3,6 +3,9 @@
 # RUN: cmp plain.onnx stripped.onnx
 # RUN: not htp-opt broken-tree.onnx --htp-verify-tags 2>&1 | FileCheck %s --check-prefix=NO-TREE
 # RUN: htp-opt no-tree.onnx 2>&1 | FileCheck %s --check-prefix=MISSING
+# RUN: htp-opt added-nothing.onnx --htp-strip -o stripped.onnx
+# RUN: cmp plain.onnx stripped.onnx
+# RUN: htp-opt overload.onnx 2>&1 | FileCheck %s --check-prefix=OVERLOAD
 # RUN: htp-opt forged.onnx 2>&1 | FileCheck %s --check-prefix=FORGED
 # RUN: htp-opt deep.onnx 2>&1 | FileCheck %s --check-prefix=DEEP
 # RUN: htp-opt misfit.onnx --htp-inline 2>&1 | FileCheck %s --check-prefix=MISFIT
@@ -37,7 +40,7 @@ def model(tree=None, **notes):
     return made
 
 
-def outlined(results):
+def outlined(results, overload=None):
     """A call of an outlined function that has one result."""
     made = model(TREE)
     call = made.graph.node[0]
@@ -45,7 +48,7 @@ def outlined(results):
     call.output.extend(f"more{i}" for i in range(1, results))
     body = [helper.make_node("Relu", ["a"], ["b"])]
     function = helper.make_function(
-        "htp.Net", "Act", ["a"], ["b"], body, [helper.make_opsetid("", 17)]
+        "htp.Net", "Act", ["a"], ["b"], body, [helper.make_opsetid("", 17)], overload=overload
     )
     annotate(function, htp__module="act")
     made.functions.append(function)
@@ -75,6 +78,11 @@ files = {
         htp__contexts='[{"scope": "", "confidence": 1e99}, 3]',
         **TAG,
     ),  # fmt: skip
+    # A list of nothing is HTP's all the same.
+    "added-nothing": model(htp__added=""),
+    # The function of this name and another overload is not what the node calls.
+    # OVERLOAD: "onnx.Custom"{{.*}}function_name = "Act"
+    "overload": outlined(results=1, overload="other"),
     # A parser that is recursive must not be fed what has no bottom.
     # DEEP: warning: 2 notes of --htp-outline are broken and left out
     "deep": model(

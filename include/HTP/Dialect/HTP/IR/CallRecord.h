@@ -111,10 +111,12 @@ void makeAbsolute(mlir::Operation *op, const ModuleFrame &frame);
 TagAttr getAbsoluteTag(mlir::Operation *op);
 
 /// Appends the differences between `original` and `body`, an op of a function
-/// body with relative paths, sorted by name.
+/// body with relative paths, sorted by name. `withTypes` records the types of
+/// results also if they are equal.
 void recordDifference(mlir::Operation *body, mlir::Operation *original,
                       const ModuleFrame &frame,
-                      llvm::SmallVectorImpl<mlir::NamedAttribute> &difference);
+                      llvm::SmallVectorImpl<mlir::NamedAttribute> &difference,
+                      bool withTypes = false);
 /// Turns `op`, a copy from a body with absolute paths, back into the original.
 void applyDifference(mlir::Operation *op,
                      llvm::ArrayRef<mlir::NamedAttribute> difference);
@@ -134,6 +136,11 @@ bool isSunkConstant(mlir::Operation *op);
 /// The ops that a call's record covers: all ops of `body` except its
 /// terminator, placeholders for absent values, and copies of constants.
 llvm::SmallVector<mlir::Operation *> recordedOps(mlir::Block &body);
+
+/// Whether two types may be types of one value, of which one may be less
+/// specific.
+bool mayBeOne(mlir::Type one, mlir::Type other);
+bool mayBeOne(mlir::TypeRange some, mlir::TypeRange others);
 
 /// Encodes positions as runs.
 mlir::DenseI64ArrayAttr encodeOrder(mlir::MLIRContext *context,

@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <cassert>
+#include <tuple>
 
 namespace htp {
 
@@ -22,6 +23,10 @@ inline constexpr llvm::StringLiteral kOutputNamesAttr = "onnx_output_names";
 inline constexpr llvm::StringLiteral kValueNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral kMetadataAttr = "onnx.metadata_props";
 inline constexpr llvm::StringLiteral kInitializerAttr = "onnx.initializer";
+/// Which of several functions of one name a node calls or a function is.
+inline constexpr llvm::StringLiteral kOverloadAttr = "onnx.overload";
+inline constexpr llvm::StringLiteral kFunctionOverloadAttr =
+    "onnx.function_overload";
 /// The position of a node in a file that was not in topological order.
 inline constexpr llvm::StringLiteral kPositionAttr = "onnx.position";
 /// The metadata key under which torch.export's exporter stores the Python
@@ -63,6 +68,17 @@ llvm::StringRef getDomain(mlir::Operation *op);
 /// Whether `op` is an ONNX operator outside of the default domain. Optimizers
 /// put fused operators there.
 bool isForeign(mlir::Operation *op);
+
+/// What a model-local ONNX function is called by: domain, name and overload. A
+/// missing domain or overload is the same as an empty one; the name is null if
+/// there is none.
+using FunctionId =
+    std::tuple<mlir::StringAttr, mlir::StringAttr, mlir::StringAttr>;
+
+/// The identity of `function`, and that of the function that `node` calls if
+/// the model has it.
+FunctionId functionId(mlir::Operation *function);
+FunctionId calledFunctionId(mlir::Operation *node);
 
 /// The node's name, or empty.
 llvm::StringRef getNodeName(mlir::Operation *op);

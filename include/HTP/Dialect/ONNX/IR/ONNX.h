@@ -35,6 +35,8 @@ inline constexpr llvm::StringLiteral kDocString = "onnx.doc_string";
 
 /// An initializer is an `onnx.Constant` with this unit attribute.
 inline constexpr llvm::StringLiteral kInitializer = "onnx.initializer";
+/// Marks an initializer that has no name in the file, not even an empty one.
+inline constexpr llvm::StringLiteral kNoName = "onnx.no_name";
 
 /// The element type for `TensorProto::DataType` number `dataType`, or null if
 /// there is no such data type.
