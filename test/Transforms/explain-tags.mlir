@@ -16,7 +16,7 @@
 // SUM-NEXT:     code: net.py:12
 // SUM-NEXT:     reads: 'product' (MatMul) of 'layer' (Layer)
 // SUM-NEXT:            'x', an input
-// SUM-NEXT:     read by: 'read_often' (Relu) of the model itself (Net)
+// SUM-NEXT:     read by: 'read_often' (Mul) of the model itself (Net)
 
 // Parameters are inputs of a function, or initializers; an input that is left out is not read.
 // PRODUCT: {{.*}}remark: node 'product' (MatMul) belongs to 'layer' (Layer), call 0
@@ -28,7 +28,7 @@
 // PRODUCT-NEXT:     read by: 'sum' (Add) of 'layer' (Layer)
 
 // Eight readers are named.
-// OFTEN: {{.*}}remark: node 'read_often' (Relu) belongs to the model itself (Net)
+// OFTEN: {{.*}}remark: node 'read_often' (Mul) belongs to the model itself (Net)
 // OFTEN: read by: 'r1' (Relu)
 // OFTEN-COUNT-7: {{ *}}'r{{[2-8]}}' (Relu)
 // OFTEN-NEXT: {{ *}}and 2 more
@@ -53,7 +53,7 @@ func.func @main(%x: tensor<1x2xf32> {onnx.name = "x"}, %bias: tensor<2xf32> {onn
   %none = "onnx.NoValue"() {value} : () -> none
   %0 = "onnx.Custom"(%x, %w, %none, %bias, %two) {function_name = "MatMul", domain_name = "demo", onnx_node_name = "product", htp.tag = #htp.tag<"layer">} : (tensor<1x2xf32>, tensor<2x2xf32>, none, tensor<2xf32>, tensor<f32>) -> tensor<1x2xf32>
   %1 = "onnx.Add"(%0, %x) {onnx_output_names = ["sum"], htp.tag = #htp.tag<"layer", call = 1, evidence = "consumer", confidence = 0.5, reason = "residual connection of 'layer'", contexts = [#htp.context<"", evidence = "alignment", confidence = 0.05>, #htp.context<"layer.unknown", evidence = "producer", confidence = 0.25>]>} : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32> loc(fused<{htp.call = 1 : i64, htp.scope = "layer", htp.sources = 1 : i64}>["sum", "net.py":12:0])
-  %2 = "onnx.Relu"(%1) {onnx_node_name = "read_often", htp.tag = #htp.tag<"">} : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %2 = "onnx.Mul"(%1, %1) {onnx_node_name = "read_often", htp.tag = #htp.tag<"">} : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
   %r1 = "onnx.Relu"(%2) {onnx_node_name = "r1"} : (tensor<1x2xf32>) -> tensor<1x2xf32>
   "onnx.Relu"(%2) {onnx_node_name = "r2"} : (tensor<1x2xf32>) -> tensor<1x2xf32>
   "onnx.Relu"(%2) {onnx_node_name = "r3"} : (tensor<1x2xf32>) -> tensor<1x2xf32>
