@@ -65,7 +65,7 @@ TEST_F(Nodes, WhatIsANode) {
     func.func @main(%x: tensor<2xf32>) {
       %w = "t.constant"() {is = "weight", onnx.initializer} : () -> tensor<2xf32>
       %c = "t.constant"() {is = "constant"} : () -> tensor<2xf32>
-      %n = "onnx.NoValue"() {is = "missing", value} : () -> none
+      %n = "onnx.NoValue"() {value} : () -> none
       "t.if"() ({
         "t.add"(%x, %w) {is = "inner"} : (tensor<2xf32>, tensor<2xf32>) -> ()
         "t.yield"() {is = "yield"} : () -> ()
@@ -77,13 +77,13 @@ TEST_F(Nodes, WhatIsANode) {
       "t.relu"() {is = "outlined"} : () -> ()
       "t.return"() : () -> ()
     })");
-  // An op comes before those in it; one in a function that was outlined is not
-  // visited where tags must be absolute.
+  // An op comes before those in it, what stands for no value is none; one in a
+  // function that was outlined is not visited where tags must be absolute.
   EXPECT_EQ(visited(forEachRootedNode), "constant outer inner last");
   EXPECT_EQ(visited(forEachNode), "constant outer inner last outlined");
   for (StringRef name : {"constant", "outer", "inner", "last", "outlined"})
     EXPECT_TRUE(isNode(find(name))) << name.str();
-  for (StringRef name : {"outside", "weight", "missing", "yield"})
+  for (StringRef name : {"outside", "weight", "yield"})
     EXPECT_FALSE(isNode(find(name))) << name.str();
   EXPECT_TRUE(isInitializer(find("weight")));
   EXPECT_FALSE(isInitializer(find("constant")));
