@@ -167,3 +167,94 @@ TEST(WeightReader, ReadsPackedWeights) {
   EXPECT_FALSE(
       WeightReader::packed(packing, data, scales, StoredTensor(zeros)));
 }
+
+TEST(WeightReader, ReadsEveryTypeOfWholeBytes) {
+  Stored<double> wide{{0.25, -1e300}, StoredType::Float64, {2}};
+  Floats values = row(WeightReader::plain(wide), 0, 2);
+  EXPECT_EQ(values[0], 0.25f);
+  EXPECT_TRUE(std::isinf(values[1])); // more than a float holds
+  Stored<int32_t> ints{{-3, 1 << 20}, StoredType::Int32, {2}};
+  EXPECT_EQ(row(WeightReader::plain(ints), 0, 2), (Floats{-3, 1 << 20}));
+  Stored<uint16_t> shorts{{0xFFFF, 1}, StoredType::UInt16, {2}};
+  EXPECT_EQ(row(WeightReader::plain(shorts), 0, 2), (Floats{65535, 1}));
+  shorts.type = StoredType::Int16;
+  EXPECT_EQ(row(WeightReader::plain(shorts), 0, 2), (Floats{-1, 1}));
+  Stored<uint8_t> bytes{{0xFF, 1}, StoredType::UInt8, {2}};
+  EXPECT_EQ(row(WeightReader::plain(bytes), 0, 2), (Floats{255, 1}));
+  bytes.type = StoredType::Int8;
+  EXPECT_EQ(row(WeightReader::plain(bytes), 0, 2), (Floats{-1, 1}));
+  Stored<uint16_t> infinite{{0x7C00, 0xFC00}, StoredType::Float16, {2}};
+  EXPECT_EQ(row(WeightReader::plain(infinite), 0, 2),
+            (Floats{INFINITY, -INFINITY}));
+}
+
+/// The types without a negative zero have it as their only NaN, and an exponent
+/// bias that is larger by one: the same bits are half as much.
+TEST(WeightReader, ReadsNarrowFloatsWithoutANegativeZero) {
+  Stored<uint8_t> eight{{0x40, 0x80}, StoredType::Float8E4M3FNUZ, {2}};
+  Floats values = row(WeightReader::plain(eight), 0, 2);
+  EXPECT_EQ(values[0], 1);
+  EXPECT_TRUE(std::isnan(values[1]));
+  eight.type = StoredType::Float8E4M3FN;
+  values = row(WeightReader::plain(eight), 0, 2);
+  EXPECT_EQ(values[0], 2);
+  EXPECT_EQ(values[1], 0);
+  eight.type = StoredType::Float8E5M2FNUZ;
+  values = row(WeightReader::plain(eight), 0, 2);
+  EXPECT_EQ(values[0], 1);
+  EXPECT_TRUE(std::isnan(values[1]));
+}
+
+/// A row of three elements of four bits begins in the middle of a byte.
+TEST(WeightReader, RowsThatBeginInTheMiddleOfAByte) {
+  Stored<uint8_t> data{{0x21, 0x43, 0x65}, StoredType::UInt4, {2, 3}};
+  EXPECT_EQ(row(WeightReader::plain(data), 0, 3), (Floats{1, 2, 3}));
+  EXPECT_EQ(row(WeightReader::plain(data), 1, 3), (Floats{4, 5, 6}));
+  // Of an odd number of elements the last byte is half empty, but there.
+  data.shape = {5};
+  EXPECT_TRUE(WeightReader::plain(data));
+  data.shape = {7};
+  EXPECT_FALSE(WeightReader::plain(data));
+}
+
+/// Scales along the middle one of three axes: a row holds several of them.
+TEST(WeightReader, DequantizesAlongAMiddleAxis) {
+  Stored<int8_t> data{
+      {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, StoredType::Int8, {2, 3, 2}};
+  Stored<float> three{{1, 10, 100}, StoredType::Float32, {3}};
+  auto each = WeightReader::dequantized(data, three, std::nullopt, 1, 0);
+  EXPECT_EQ(row(each, 0, 6), (Floats{1, 2, 30, 40, 500, 600}));
+  EXPECT_EQ(row(each, 1, 6), (Floats{7, 8, 90, 100, 1100, 1200}));
+  // Blocks of two along it, of which the last one is cut off: each column of
+  // each block has its own.
+  Stored<float> blocks{
+      {1, 10, 100, 1000, 2, 20, 200, 2000}, StoredType::Float32, {2, 2, 2}};
+  auto blocked = WeightReader::dequantized(data, blocks, std::nullopt, 1, 2);
+  EXPECT_EQ(row(blocked, 0, 6), (Floats{1, 20, 3, 40, 500, 6000}));
+  EXPECT_EQ(row(blocked, 1, 6), (Floats{14, 160, 18, 200, 2200, 24000}));
+}
+
+/// Weights of three bits: an element may lie in two bytes.
+TEST(WeightReader, ReadsPackedWeightsAcrossBytes) {
+  // 0 to 7, three bits each, the lowest first.
+  Stored<uint8_t> data{{0x88, 0xC6, 0xFA}, StoredType::UInt8, {1, 1, 3}};
+  Stored<float> scale{{2}, StoredType::Float32, {1}};
+  WeightReader::Packing packing;
+  packing.rows = 1;
+  packing.columns = 8;
+  packing.block = 8;
+  packing.bits = 3;
+  // Without zero points zero is in the middle: 4.
+  EXPECT_EQ(row(WeightReader::packed(packing, data, scale, std::nullopt), 0, 8),
+            (Floats{-8, -6, -4, -2, 0, 2, 4, 6}));
+  // Zero points may also be floats, one for each block.
+  Stored<float> zero{{0.5f}, StoredType::Float32, {1}};
+  EXPECT_EQ(
+      row(WeightReader::packed(packing, data, scale, StoredTensor(zero)), 0, 8),
+      (Floats{-1, 1, 3, 5, 7, 9, 11, 13}));
+  std::string why;
+  Stored<float> two{{1, 2}, StoredType::Float32, {2}};
+  EXPECT_FALSE(
+      WeightReader::packed(packing, data, scale, StoredTensor(two), &why));
+  EXPECT_EQ(why, "zero points of shape 2, expected them for 1 blocks");
+}

@@ -86,6 +86,8 @@ struct TagFields {
 /// 0.96999999999999997.
 static void printConfidence(AsmPrinter &printer, const APFloat &confidence) {
   double value = confidence.convertToDouble();
+  if (!confidence.isFinite()) // "inf" could not be read again
+    return printer.printFloat(confidence);
   for (int digits = 1; digits <= 17; ++digits) {
     char text[32];
     snprintf(text, sizeof(text), "%.*f", digits, value);

@@ -9,6 +9,8 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "TorchText.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 #include <cstring>
 
 using namespace mlir;
@@ -46,7 +48,8 @@ static std::optional<SmallVector<int64_t>> transposed(Value value) {
   else
     for (int64_t axis = type.getRank(); axis-- > 0;)
       order.push_back(axis);
-  if (int64_t(order.size()) != type.getRank())
+  // A file may hold any numbers. IREE reports a node that stays.
+  if (int64_t(order.size()) != type.getRank() || !isPermutationVector(order))
     return std::nullopt;
   return order;
 }

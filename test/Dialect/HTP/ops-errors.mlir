@@ -109,3 +109,37 @@ htp.hierarchy @Net : "demo.Net" {
   // expected-error @below {{expected an array of #htp.parameter, found 1 : i64}}
   "htp.module"() <{sym_name = "a", qualified = "", parameters = 1}> : () -> ()
 }
+
+// -----
+
+// expected-error @below {{unknown evidence 'rumour'}}
+module attributes {htp.tag = #htp.tag<"a", evidence = "rumour">} {}
+
+// -----
+
+func.func @region(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has 1 results, but its body yields 2 values, or of other types}}
+  %0 = "htp.region"() ({
+    // expected-note @below {{yielded here}}
+    "htp.yield"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) {path = "a"} : () -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @types(%x: tensor<4xf32>) -> tensor<4xf16> {
+  // expected-error @below {{has 1 results, but its body yields 1 values, or of other types}}
+  %0 = "htp.region"() ({
+    // expected-note @below {{yielded here}}
+    "htp.yield"(%x) : (tensor<4xf32>) -> ()
+  }) {path = "a"} : () -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
+// -----
+
+htp.hierarchy @Net : "demo.Net" {
+  // expected-error @below {{path '.a' is empty or has an empty component}}
+  htp.module @b : "demo.Block" aliases [".a"]
+}

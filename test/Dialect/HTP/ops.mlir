@@ -27,4 +27,17 @@ func.func @tagged(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func private @recorded
 // CHECK-SAME: htp.originals = #[[ORIGINALS]]
 func.func private @recorded() attributes {htp.originals = #htp.originals<[{}, {loc = loc("a"), "not a keyword" = 1 : i64, flag}]>}
+
+// A confidence is printed as the shortest decimal that means the same number; one that no decimal means
+// can be read again all the same (--htp-verify-tags refuses it).
+// CHECK-LABEL: func private @confidences
+// CHECK-SAME: htp.tag = #htp.tag<"", confidence = 0.1>
+func.func private @confidences() attributes {htp.tag = #htp.tag<"", confidence = 0.1000000000000000055511151231257827>}
+// CHECK: htp.tag = #htp.tag<"", confidence = 0.12345678901234568>
+func.func private @long() attributes {htp.tag = #htp.tag<"", confidence = 0.12345678901234568>}
+// CHECK: htp.tag = #htp.tag<"", confidence = 0x7FF0000000000000>
+func.func private @infinite() attributes {htp.tag = #htp.tag<"", confidence = 0x7FF0000000000000>}
+// CHECK: htp.tag = #htp.tag<"", confidence = 1.000000e-30>
+func.func private @tiny() attributes {htp.tag = #htp.tag<"", confidence = 1.0e-30>}
+
 // CHECK: fused<{htp.call = 1 : i64, htp.scope = "layer.0"}>

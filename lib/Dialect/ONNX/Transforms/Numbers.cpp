@@ -11,11 +11,13 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <functional>
+#include <limits>
 
 using namespace mlir;
 using namespace htp::onnx;
@@ -26,10 +28,14 @@ using Operands = ArrayRef<const Numbers *>;
 // Constants
 //===----------------------------------------------------------------------===//
 
+/// The number of elements of a tensor; the largest number if that is too small.
 static int64_t countOf(ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(shape, 0))
+    return 0;
   int64_t count = 1;
   for (int64_t size : shape)
-    count *= size;
+    if (llvm::MulOverflow(count, size, count))
+      return std::numeric_limits<int64_t>::max();
   return count;
 }
 
@@ -155,21 +161,45 @@ elementwise(Operands operands,
 
 using Binary = Number (*)(int64_t, int64_t);
 
+// A result that is out of range is not known: what overflows is no size.
+
+static Number add(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? Number() : sum;
+}
+
+static Number subtract(int64_t a, int64_t b) {
+  int64_t difference;
+  return llvm::SubOverflow(a, b, difference) ? Number() : difference;
+}
+
+static Number multiply(int64_t a, int64_t b) {
+  int64_t product;
+  return llvm::MulOverflow(a, b, product) ? Number() : product;
+}
+
+/// ONNX's Div truncates like C.
+static Number divide(int64_t a, int64_t b) {
+  if (b == -1)
+    return subtract(0, a);
+  return b == 0 ? Number() : a / b;
+}
+
+/// The result of ONNX's Mod has the sign of the divisor.
+static Number modulo(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) // the least number % -1 traps
+    return b == 0 ? Number() : 0;
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 static Binary findBinary(StringRef opType) {
-  // ONNX's Div truncates like C, but the result of Mod has the sign of the
-  // divisor.
   return llvm::StringSwitch<Binary>(opType)
-      .Case("Add", [](int64_t a, int64_t b) -> Number { return a + b; })
-      .Case("Sub", [](int64_t a, int64_t b) -> Number { return a - b; })
-      .Case("Mul", [](int64_t a, int64_t b) -> Number { return a * b; })
-      .Case("Div",
-            [](int64_t a, int64_t b) -> Number {
-              return b == 0 ? Number() : a / b;
-            })
-      .Case("Mod",
-            [](int64_t a, int64_t b) -> Number {
-              return b == 0 ? Number() : ((a % b) + b) % b;
-            })
+      .Case("Add", add)
+      .Case("Sub", subtract)
+      .Case("Mul", multiply)
+      .Case("Div", divide)
+      .Case("Mod", modulo)
       .Case("Min",
             [](int64_t a, int64_t b) -> Number { return std::min(a, b); })
       .Case("Max",
@@ -202,7 +232,7 @@ static std::optional<Numbers> evaluateElementwise(StringRef opType,
     return std::nullopt;
   if (opType == "Neg")
     return elementwise(operands, [](ArrayRef<Number> in) {
-      return in[0] ? Number(-*in[0]) : in[0];
+      return in[0] ? subtract(0, *in[0]) : in[0];
     });
   if (opType == "Not")
     return elementwise(operands, [](ArrayRef<Number> in) {
@@ -313,11 +343,13 @@ static std::optional<Numbers> evaluateRange(Operands operands) {
   if (!start || !limit || !step || *step == 0)
     return std::nullopt;
   Numbers result{{0}, {}};
-  for (int64_t i = *start; *step > 0 ? i < *limit : i > *limit; i += *step) {
+  for (int64_t i = *start; *step > 0 ? i < *limit : i > *limit;) {
     if (result.shape[0] == Numbers::kMaxElements)
       return std::nullopt;
     result.values.push_back(i);
     ++result.shape[0];
+    if (llvm::AddOverflow(i, *step, i))
+      break;
   }
   return result;
 }
@@ -374,7 +406,7 @@ static std::optional<Numbers> evaluateConstantOfShape(Operation *op,
 std::optional<Numbers> htp::onnx::evaluate(Operation *op, Operands operands) {
   if (op->getNumResults() != 1 || !getDomain(op).empty())
     return std::nullopt;
-  auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
+  auto type = dyn_cast<TensorType>(op->getResult(0).getType());
   if (!type || !type.getElementType().isInteger())
     return std::nullopt;
   StringRef opType = getOpType(op);
