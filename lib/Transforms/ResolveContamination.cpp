@@ -213,7 +213,7 @@ void ResolveContamination::doubtOthersParameters() {
   double worth =
       std::min(htp::worth(Ground::OthersParameters), kBeyondDoubt - 0.01);
   const ModuleTree &tree = getAnalysis<HierarchyAnalysis>().tree();
-  ParameterOwners owners(tree);
+  ParameterOwners owners(getOperation(), tree);
   forEachRootedNode(getOperation(), [&](Operation *op) {
     TagAttr tag = getTag(op);
     if (!tag || tag.getConfidenceValue() <= worth ||

@@ -138,3 +138,24 @@ func.func @folded(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x
   %z = "onnx.Conv"(%y, %w, %n) {htp.tag = #htp.tag<"conv", evidence = "name", confidence = 0.99>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
   return %z : tensor<1x2x4x4xf32>
 }
+
+// -----
+
+// The norms of an untrained model are equal, and an exporter stored one of them for both. The second reads its own.
+
+// CHECK-LABEL: @stored_once
+// CHECK: "d.Norm"
+// CHECK-SAME: htp.tag = #htp.tag<"b", evidence = "metadata", confidence = 0.99>
+// CHECK: "d.Norm"
+// CHECK-SAME: htp.tag = #htp.tag<"c", evidence = "metadata", confidence = 0.8
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @a : "torch.nn.LayerNorm" torch_nn parameters [#htp.parameter<"weight" : tensor<2xf32>, hash = 1, values = 2>]
+  htp.module @b : "torch.nn.LayerNorm" torch_nn parameters [#htp.parameter<"weight" : tensor<2xf32>, hash = 1, values = 2>]
+  htp.module @c : "torch.nn.LayerNorm" torch_nn parameters [#htp.parameter<"weight" : tensor<2xf32>, hash = 3, values = 4>]
+}
+func.func @stored_once(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %w = "t.Constant"() {onnx.initializer, htp.parameter = "a.weight", onnx_output_names = ["a.weight"]} : () -> tensor<2xf32>
+  %y = "d.Norm"(%x, %w) {htp.tag = #htp.tag<"b", evidence = "metadata", confidence = 0.99>} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %z = "d.Norm"(%y, %w) {htp.tag = #htp.tag<"c", evidence = "metadata", confidence = 0.99>} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %z : tensor<2xf32>
+}

@@ -485,7 +485,8 @@ def HTPResolveContamination
     the one in its tag is capped at 0.89, unless that is explained: a trace saw
     the module of the tag read them (`htp.users`) and their owner is never
     called, or is none of its submodules; the tag is the common ancestor of
-    modules whose parameters are packed into one; the node may be fused, and do
+    modules whose parameters are packed into one; the parameter may stand for an
+    equal one of that module, which the graph lacks; the node may be fused, and do
     what both modules do; or a convolution absorbed the norm whose bias it has.
 
     Users' decisions come first, whatever the evidence: `overrides` assigns

@@ -13,7 +13,8 @@
 using namespace mlir;
 using namespace htp;
 
-ParameterOwners::ParameterOwners(const ModuleTree &tree) : tree(tree) {
+ParameterOwners::ParameterOwners(mlir::ModuleOp root, const ModuleTree &tree)
+    : tree(tree) {
   for (ModuleId id : tree.ids())
     knowsCalls |= id != ModuleTree::root() && tree[id].calls > 0;
   for (const htp::Module &module : tree.all())
@@ -25,6 +26,15 @@ ParameterOwners::ParameterOwners(const ModuleTree &tree) : tree(tree) {
       if (parameter.valuesHash)
         ++equal[parameter.valuesHash];
     }
+  root->walk([&](Operation *op) {
+    if (auto path = op->getAttrOfType<StringAttr>(kParameterAttr))
+      present.insert(path);
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+        if (auto path =
+                function.getArgAttrOfType<StringAttr>(i, kParameterAttr))
+          present.insert(path);
+  });
 }
 
 /// What --htp-attach-hierarchy found out about a parameter, under this name.
@@ -57,12 +67,24 @@ std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
   uint64_t hash = found->parameter->valuesHash;
   if (getValueName(value) != path && (!hash || equal.lookup(hash) != 1))
     return std::nullopt;
-  Read result{tree[found->module].canonical, getValueName(value) == path, {}};
+  Read result{tree[found->module].canonical,
+              found->parameter,
+              getValueName(value) == path,
+              {}};
   if (auto users = parameterAttr<ArrayAttr>(value, kUsersAttr))
     for (Attribute user : users)
       if (auto reader = tree.find(cast<StringAttr>(user).getValue()))
         result.readers.push_back(tree[*reader].canonical);
   return result;
+}
+
+bool ParameterOwners::standsFor(const Read &read, ModuleId module) const {
+  const Parameter &stored = *read.parameter;
+  return llvm::any_of(tree[module].parameters, [&](const Parameter &own) {
+    return own.shape == stored.shape && own.dtype == stored.dtype &&
+           own.valuesHash == stored.valuesHash &&
+           !present.contains(joinPath(tree[module].path, own.name));
+  });
 }
 
 bool ParameterOwners::isReadBy(const Read &read, ModuleId module) const {
@@ -93,7 +115,8 @@ std::optional<ModuleId> ParameterOwners::contradicting(Operation *op,
     if (!found || (isConvolution(op) && index >= 2 && !found->byName))
       continue;
     bool isOthers = !owner || *owner == found->owner;
-    if (found->owner == own || isReadBy(*found, own) || !isOthers)
+    if (found->owner == own || standsFor(*found, own) ||
+        isReadBy(*found, own) || !isOthers)
       return std::nullopt;
     owner = found->owner;
   }

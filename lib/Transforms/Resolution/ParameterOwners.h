@@ -10,7 +10,7 @@
 #include "HTP/Dialect/HTP/IR/HTP.h"
 #include "HTP/Hierarchy/ModuleTree.h"
 
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -18,7 +18,7 @@ namespace htp {
 
 class ParameterOwners {
 public:
-  explicit ParameterOwners(const ModuleTree &tree);
+  ParameterOwners(mlir::ModuleOp root, const ModuleTree &tree);
 
   /// The one module that owns all parameters that `op` reads, directly or
   /// through copies, if that contradicts that the node is of `module`. Nothing
@@ -31,9 +31,13 @@ public:
 private:
   struct Read {
     ModuleId owner;
+    const Parameter *parameter;
     bool byName; ///< or only recognised by its contents
     llvm::SmallVector<ModuleId, 1> readers; ///< if it is not only the owner
   };
+  /// Whether this may be a parameter of `module` that the graph lacks:
+  /// exporters store equal parameters once, under the name of one of them.
+  bool standsFor(const Read &read, ModuleId module) const;
   /// Whether it is known that nodes of `module`, which is not the owner, read
   /// this.
   bool isReadBy(const Read &read, ModuleId module) const;
@@ -46,6 +50,8 @@ private:
   llvm::StringSet<> shared;
   /// How many parameters have these contents.
   llvm::DenseMap<uint64_t, unsigned> equal;
+  /// The parameters in the graph, by path.
+  llvm::StringSet<> present;
 };
 
 } // namespace htp
