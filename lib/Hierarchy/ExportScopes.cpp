@@ -143,6 +143,8 @@ void ExportTreeBuilder::add(const ExportScope &scope) {
 void ExportTreeBuilder::addParameters(ArrayRef<StringRef> names) {
   for (StringRef name : names) {
     size_t dot = name.rfind('.');
+    if (name.drop_front(dot + 1).empty()) // "." is a name for a value, too
+      continue;
     StringRef path = dot == StringRef::npos ? "" : name.take_front(dot);
     auto owner = byPath.find(path);
     if (owner == byPath.end()) {

@@ -39,6 +39,7 @@ struct Inline : htp::impl::HTPInlineBase<Inline> {
 
 private:
   bool isOutlined(Operation *op);
+  void keepCalled();
   void dropDomains();
   void inlineBlock(Block &block);
   void inlineCall(func::CallOp call, func::FuncOp function);
@@ -74,9 +75,26 @@ void Inline::runOnOperation() {
     if (!function->hasAttr(kModuleAttr) && !function.isExternal() &&
         function.getFunctionBody().hasOneBlock())
       inlineBlock(function.getFunctionBody().front());
+  keepCalled();
   dropDomains();
   for (auto &entry : outlined)
     entry.second.erase();
+}
+
+/// Takes out of `outlined` what is still called: a node of a file that was
+/// changed since may not fit its function and stays a node.
+void Inline::keepCalled() {
+  CallGraph graph(getOperation());
+  auto isKept = [&](auto entry) {
+    return llvm::any_of(graph.callers(entry.second), [&](Operation *call) {
+      auto around = call->getParentOfType<FunctionOpInterface>();
+      return !outlined.contains(around.getName());
+    });
+  };
+  for (size_t before = 0; before != outlined.size();) {
+    before = outlined.size();
+    outlined.remove_if(isKept);
+  }
 }
 
 /// Removes opset imports of the domains of outlined functions, as these
@@ -86,6 +104,9 @@ void Inline::dropDomains() {
   for (auto &entry : outlined)
     if (Attribute domain = entry.second->getAttr("onnx.function_domain"))
       domains.insert(domain);
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!outlined.contains(function.getSymName()))
+      domains.erase(function->getAttr("onnx.function_domain"));
   auto drop = [&](Operation *from) {
     auto imports = from->getAttrOfType<ArrayAttr>("onnx.opset_import");
     if (!imports || domains.empty())

@@ -168,6 +168,20 @@ TEST(Scopes, ExportNotes) {
   EXPECT_FALSE(parseExportScope("garbage", ""));
 }
 
+// A value may be called anything. What would be a parameter without a name is
+// none: the tree could not be read again.
+TEST(Scopes, ParametersOfExportNotesHaveNames) {
+  ExportTreeBuilder builder;
+  builder.add(*parseExportScope("['', 'fc', 'mul']", ""));
+  builder.addParameters({".", "", "fc.", "fc.weight"});
+  ModuleTree tree = builder.build();
+  EXPECT_TRUE(tree[ModuleTree::root()].parameters.empty());
+  auto fc = tree.find("fc");
+  ASSERT_TRUE(fc);
+  ASSERT_EQ(tree[*fc].parameters.size(), 1u);
+  EXPECT_EQ(tree[*fc].parameters[0].name, "weight");
+}
+
 TEST(Scopes, SourceLines) {
   auto line = lastSourceLine("File \"a.py\", line 3, in forward\n  x = f(y)\n"
                              "  File \"b/c.py\", line 12, in forward\n  z");

@@ -114,11 +114,14 @@ bool isForeign(Operation *op) {
 
 static FunctionId makeId(Operation *op, StringRef domain, StringRef name,
                          StringRef overload) {
+  auto called = op->getAttrOfType<StringAttr>(name);
+  if (!called) // most nodes are no calls: ask for nothing else
+    return {};
   auto text = [&](StringRef attribute) {
     auto value = op->getAttrOfType<StringAttr>(attribute);
     return value ? value : StringAttr::get(op->getContext());
   };
-  return {text(domain), op->getAttrOfType<StringAttr>(name), text(overload)};
+  return {text(domain), called, text(overload)};
 }
 
 FunctionId functionId(Operation *function) {

@@ -139,6 +139,11 @@ private:
 /// take as much memory as their declared length asks for.
 static constexpr int64_t kLongVector = 1 << 16;
 
+/// The elements that are tracked in all, about 300 MB; after that, only those
+/// of vectors that are as short as shapes are.
+static constexpr int64_t kMostTracked = 1 << 22;
+static constexpr int64_t kShortVector = 64;
+
 /// The result of an operator that takes a shape has as many dimensions as the
 /// shape has elements. A model that claims more than this is not inferred at
 /// all.
@@ -148,15 +153,16 @@ static bool isInteger(int32_t elementType) {
   return elementType == TensorProto::INT64 || elementType == TensorProto::INT32;
 }
 
-static bool isLongVector(const TypeProto &type, int64_t most) {
+/// The length of a vector, 0 if the value is none or has no known length.
+static int64_t getLength(const TypeProto &type) {
   const TensorShapeProto &shape = type.tensor_type().shape();
-  return shape.dim_size() == 1 && shape.dim(0).dim_value() > most;
+  return shape.dim_size() == 1 ? shape.dim(0).dim_value() : 0;
 }
 
 /// Whether it may be a shape that is too long.
 static bool isLongShape(const TypeProto &type) {
   return isInteger(type.tensor_type().elem_type()) &&
-         isLongVector(type, kLongestShape);
+         getLength(type) > kLongestShape;
 }
 
 static bool isLongShape(const TensorProto &tensor) {
@@ -201,24 +207,84 @@ static bool claimsTooMuch(const ModelProto &model) {
 }
 
 namespace {
-/// The schemas with data propagation that does not follow long vectors. Asked
-/// as inference goes, since only then the lengths of all vectors are known.
+/// How many elements data propagation has tracked, and what it left out.
+class TrackedElements {
+public:
+  /// Whether the elements of a value of this type may be tracked, too.
+  bool add(const TypeProto &type);
+  /// Why integers, which a shape may depend on, were left out; empty if none
+  /// were.
+  StringRef whyLeftOut() const { return reason; }
+
+private:
+  int64_t count = 0;
+  std::string reason;
+};
+
+/// What data propagation sees of a node: the elements of those inputs only that
+/// are to be tracked.
+class BoundedContext : public ::onnx::DataPropagationContext {
+public:
+  BoundedContext(::onnx::DataPropagationContext &node, TrackedElements &tracked)
+      : node(node), tracked(tracked) {}
+
+  const TensorShapeProto *getInputData(size_t index) override {
+    const TypeProto *type = node.getInputType(index);
+    return type && !tracked.add(*type) ? nullptr : node.getInputData(index);
+  }
+  const ::onnx::AttributeProto *
+  getAttribute(const std::string &name) const override {
+    return node.getAttribute(name);
+  }
+  size_t getNumInputs() const override { return node.getNumInputs(); }
+  const TypeProto *getInputType(size_t index) const override {
+    return node.getInputType(index);
+  }
+  size_t getNumOutputs() const override { return node.getNumOutputs(); }
+  const TypeProto *getOutputType(size_t index) const override {
+    return node.getOutputType(index);
+  }
+  void addOutputData(size_t index, TensorShapeProto &&data) override {
+    node.addOutputData(index, std::move(data));
+  }
+
+private:
+  ::onnx::DataPropagationContext &node;
+  TrackedElements &tracked;
+};
+
+/// The schemas with such data propagation. It is bounded as inference goes,
+/// since only then the lengths of all vectors are known.
 class BoundedSchemas : public ::onnx::ISchemaRegistry {
 public:
   const ::onnx::OpSchema *GetSchema(const std::string &opType, int version,
                                     const std::string &domain) const override;
-  /// Whether integers, which a shape may depend on, were not followed.
-  bool hasSkippedIntegers() const { return skippedIntegers; }
+  StringRef whyLeftOut() const { return tracked.whyLeftOut(); }
 
 private:
-  bool mayFollow(const ::onnx::DataPropagationContext &context) const;
-
   mutable llvm::DenseMap<const ::onnx::OpSchema *,
                          std::unique_ptr<::onnx::OpSchema>>
       bounded;
-  mutable bool skippedIntegers = false;
+  mutable TrackedElements tracked;
 };
 } // namespace
+
+bool TrackedElements::add(const TypeProto &type) {
+  const int64_t length = getLength(type);
+  if (length <= kShortVector)
+    return true;
+  const bool isLong = length > kLongVector;
+  if (!isLong && count + length <= kMostTracked) {
+    count += length;
+    return true;
+  }
+  if (reason.empty() && isInteger(type.tensor_type().elem_type()))
+    reason = isLong ? "a vector of integers has more than " +
+                          std::to_string(kLongVector) + " elements"
+                    : "vectors have more than " + std::to_string(kMostTracked) +
+                          " elements together";
+  return false;
+}
 
 const ::onnx::OpSchema *
 BoundedSchemas::GetSchema(const std::string &opType, int version,
@@ -231,24 +297,13 @@ BoundedSchemas::GetSchema(const std::string &opType, int version,
   if (!own) {
     own = std::make_unique<::onnx::OpSchema>(*schema);
     own->PartialDataPropagationFunction(
-        [this, follow = schema->GetDataPropagationFunction()](auto &context) {
-          if (mayFollow(context))
-            follow(context);
+        [this, propagate = schema->GetDataPropagationFunction()](
+            ::onnx::DataPropagationContext &node) {
+          BoundedContext context(node, tracked);
+          propagate(context);
         });
   }
   return own.get();
-}
-
-bool BoundedSchemas::mayFollow(
-    const ::onnx::DataPropagationContext &context) const {
-  for (size_t i = 0; i < context.getNumInputs(); ++i) {
-    const TypeProto *type = context.getInputType(i);
-    if (!type || !isLongVector(*type, kLongVector))
-      continue;
-    skippedIntegers |= isInteger(type->tensor_type().elem_type());
-    return false;
-  }
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -324,11 +379,9 @@ void TypeInference::run(ArrayRef<int> order) {
     remarks.push_back("types were not inferred: " + reason.trim().str());
     return;
   }
-  if (schemas.hasSkippedIntegers())
+  if (StringRef reason = schemas.whyLeftOut(); !reason.empty())
     remarks.push_back(
-        "shapes that depend on values were not inferred: a vector "
-        "of integers has more than " +
-        std::to_string(kLongVector) + " elements");
+        ("shapes that depend on values were not inferred: " + reason).str());
   restoreOrder(*copy->mutable_graph(), order);
   graph = &copy->graph();
 }

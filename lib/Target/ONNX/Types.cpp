@@ -218,10 +218,12 @@ LogicalResult htp::exportValueInfo(StringRef name, Type type,
                                    ValueInfoProto &info) {
   if (!rest || !rest.contains("no_name"))
     info.set_name(name.str());
+  if (auto stated = rest ? rest.getAs<TypeAttr>("stated") : nullptr)
+    type = stated.getValue();
   if (rest && failed(decoder.decode(rest.getValue(), info,
                                     {"as_is", "default", "default_info",
                                      "detached", "dim_params", "name",
-                                     "no_name", "no_type", "type"})))
+                                     "no_name", "no_type", "stated", "type"})))
     return failure();
   if (rest && rest.contains("no_type"))
     return success();

@@ -49,6 +49,10 @@ inline constexpr llvm::StringLiteral kRecordKeys[] = {
     kOrderAttr,     kOriginalsAttr, kPositionsAttr,
     kConstantsAttr, kConstantAttr,  kSunkAttr};
 
+/// In an entry of value_info: the type that the graph states, if its value has
+/// another one.
+inline constexpr llvm::StringLiteral kStatedType = "stated";
+
 } // namespace htp
 
 #endif // HTP_LIB_TARGET_TAGMETADATA_KEYS_H

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -33,6 +34,9 @@ public:
       classes.unionSets(one.getAsOpaquePointer(), other.getAsOpaquePointer());
     }
   }
+
+  /// The types that `apply` replaced.
+  llvm::MapVector<Value, Type> former;
 
   void apply() {
     for (const auto *leader : classes) {
@@ -73,16 +77,18 @@ private:
     return value.getParentBlock()->getParentOp()->hasAttr(kModuleAttr);
   }
 
-  static void give(Value value, Type type) {
-    if (!type || !mayChange(value))
+  void give(Value value, Type type) {
+    if (!type || type == value.getType() || !mayChange(value))
       return;
     auto own = dyn_cast<ShapedType>(value.getType()),
          other = dyn_cast<ShapedType>(type);
     if (own && other && own.getElementType() != other.getElementType())
       return;
     if ((own || isa<NoneType>(value.getType())) &&
-        (other || isa<NoneType>(type)))
+        (other || isa<NoneType>(type))) {
+      former.insert({value, value.getType()});
       value.setType(type);
+    }
   }
 
   llvm::DenseMap<Value, Known> known;
@@ -153,6 +159,32 @@ static void restoreValueInfo(func::FuncOp function) {
                     ArrayAttr::get(function.getContext(), infos));
 }
 
+/// Keeps what graphs state about values that have the types of a function now.
+/// Another tool may have made it more specific, and a call cannot be.
+static void keepStatedTypes(const llvm::MapVector<Value, Type> &former) {
+  llvm::MapVector<Operation *, llvm::DenseMap<Attribute, Type>> graphs;
+  for (auto [value, type] : former)
+    if (Operation *graph = value.getParentBlock()->getParentOp();
+        graph->hasAttr(kValueInfoAttr) && !isa<NoneType>(type))
+      graphs[graph].try_emplace(getValueNameAttr(value), type);
+  for (auto &[graph, types] : graphs) {
+    Builder builder(graph->getContext());
+    SmallVector<Attribute> infos;
+    for (Attribute info : graph->getAttrOfType<ArrayAttr>(kValueInfoAttr)) {
+      if (Type type = types.lookup(nameOfInfo(info))) {
+        NamedAttrList fields;
+        if (auto known = dyn_cast<DictionaryAttr>(info))
+          fields.append(known.begin(), known.end());
+        fields.set("name", nameOfInfo(info));
+        fields.set(kStatedType, TypeAttr::get(type));
+        info = fields.getDictionary(builder.getContext());
+      }
+      infos.push_back(info);
+    }
+    graph->setAttr(kValueInfoAttr, builder.getArrayAttr(infos));
+  }
+}
+
 /// Why a node that names an outlined function cannot become a call; empty if it
 /// can.
 static StringRef whyNoCall(Operation *node, func::FuncOp callee) {
@@ -220,6 +252,7 @@ void restoreCalls(mlir::ModuleOp module, Location loc) {
     types.tie(body.getTerminator()->getOperands(), node->getResults());
   }
   types.apply();
+  keepStatedTypes(types.former);
   for (auto [name, function] : outlined)
     updateType(function);
   leaveOut(whyNoCallNow);

@@ -365,13 +365,31 @@ void TagWriter::addMetadata(BlockArgument input, AddFn add) {
                     function.getArgAttr(index, kUsersAttr), add);
 }
 
+/// A list of value infos without what the graph in the file states itself.
+static Attribute withoutStatedTypes(Attribute infos) {
+  auto list = dyn_cast<ArrayAttr>(infos);
+  SmallVector<Attribute> entries;
+  for (Attribute info : list ? list.getValue() : ArrayRef<Attribute>()) {
+    if (auto fields = dyn_cast<DictionaryAttr>(info);
+        fields && fields.contains(kStatedType)) {
+      NamedAttrList left(fields);
+      left.erase(kStatedType);
+      info = left.getAttrs().size() == 1
+                 ? fields.get("name")
+                 : left.getDictionary(info.getContext());
+    }
+    entries.push_back(info);
+  }
+  return list ? ArrayAttr::get(infos.getContext(), entries) : infos;
+}
+
 void TagWriter::describeFunction(func::FuncOp function, AddFn add) {
   auto module = function->getAttrOfType<StringAttr>(kModuleAttr);
   // value_info in the file covers the graph's own values only. Keep the full
   // list as metadata until values return from outlined functions.
   if (Attribute infos = function->getAttr("onnx.value_info");
       infos && hasOutlined && !module)
-    add(kValueInfoKey, attributeToText(infos));
+    add(kValueInfoKey, attributeToText(withoutStatedTypes(infos)));
   if (module)
     add(kModuleAttr, module);
   for (StringRef key : {kOrderAttr, kPositionsAttr})

@@ -70,8 +70,8 @@ llvm::StringRef getDomain(mlir::Operation *op);
 bool isForeign(mlir::Operation *op);
 
 /// What a model-local ONNX function is called by: domain, name and overload. A
-/// missing domain or overload is the same as an empty one; the name is null if
-/// there is none.
+/// missing domain or overload is the same as an empty one; all are null if
+/// there is no name.
 using FunctionId =
     std::tuple<mlir::StringAttr, mlir::StringAttr, mlir::StringAttr>;
 
