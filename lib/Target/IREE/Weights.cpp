@@ -9,8 +9,6 @@
 #include "HTP/Dialect/HTP/IR/Nodes.h"
 #include "TorchText.h"
 
-#include "mlir/Dialect/Utils/IndexingUtils.h"
-
 #include <cstring>
 
 using namespace mlir;
@@ -49,7 +47,9 @@ static std::optional<SmallVector<int64_t>> transposed(Value value) {
     for (int64_t axis = type.getRank(); axis-- > 0;)
       order.push_back(axis);
   // A file may hold any numbers. IREE reports a node that stays.
-  if (int64_t(order.size()) != type.getRank() || !isPermutationVector(order))
+  SmallVector<int64_t> axes = order;
+  llvm::sort(axes);
+  if (!llvm::equal(axes, llvm::seq<int64_t>(0, type.getRank())))
     return std::nullopt;
   return order;
 }
