@@ -289,6 +289,9 @@ TEST(Trace, OpsInBodiesGoWithTheirParameters) {
         {"path": "a", "class": "A", "qualified": "demo.A", "torch_nn": false,
          "calls": 1, "parameters": [{"name": "w", "kind": "parameter",
            "shape": [1], "dtype": "float32"}]},
+        {"path": "a.in", "class": "A", "qualified": "demo.A",
+         "torch_nn": false, "calls": 1, "parameters": [{"name": "w",
+           "kind": "parameter", "shape": [1], "dtype": "float32"}]},
         {"path": "b", "class": "A", "qualified": "demo.A", "torch_nn": false,
          "calls": 1, "parameters": [{"name": "w", "kind": "parameter",
            "shape": [1], "dtype": "float32"}]}],
@@ -314,7 +317,9 @@ TEST(Trace, OpsInBodiesGoWithTheirParameters) {
   EXPECT_EQ(moduleOf("", "", a + "," + b), "");
   EXPECT_EQ(moduleOf("", "", R"({"value": 0})"), "");
   // Where PyTorch names another module than the one around, it knows.
-  EXPECT_EQ(moduleOf("", "b", a), "b");
+  const std::string inner = R"({"parameter": "a.in.w"})";
+  EXPECT_EQ(moduleOf("a", "a", inner), "a.in");
+  EXPECT_EQ(moduleOf("", "a", inner), "a");
   // A parameter from beside the module does not lead out of it.
   EXPECT_EQ(moduleOf("b", "b", a), "b");
 }
