@@ -2,14 +2,15 @@
 // RUN: htp-opt %s --emit=onnx-mlir | FileCheck %s
 
 // CHECK-LABEL: func.func @main_graph
-func.func @main_graph(%x: tensor<2xf16> {onnx.name = "x"}, %i: tensor<2xi64> {onnx.name = "i"}) -> (tensor<*xf16> {onnx.name = "y"}) {
-  // With the element type of an operand for which the schema has the same type variable.
-  // CHECK: "onnx.Where"(%{{.*}}, %arg0, %arg0) : (tensor<*xi1>, tensor<2xf16>, tensor<2xf16>) -> tensor<*xf16>
+func.func @main_graph(%x: tensor<2xf16> {onnx.name = "x"}, %z: tensor<3xf16> {onnx.name = "z"}, %i: tensor<2xi64> {onnx.name = "i"}) -> (tensor<*xf16> {onnx.name = "y"}) {
+  // With the element type of an operand for which the schema has the same type variable, here the second.
+  // (These sizes do not broadcast, so that inference gives up.)
+  // CHECK: "onnx.Where"(%{{.*}}, %arg0, %arg1) : (tensor<*xi1>, tensor<2xf16>, tensor<3xf16>) -> tensor<*xf16>
   %c = "onnx.Equal"(%i, %i) : (tensor<2xi64>, tensor<2xi64>) -> tensor<*xi1>
-  %0 = "onnx.Where"(%c, %x, %x) : (tensor<*xi1>, tensor<2xf16>, tensor<2xf16>) -> none
-  // Also where the operands are any number of values.
+  %0 = "onnx.Where"(%c, %x, %z) : (tensor<*xi1>, tensor<2xf16>, tensor<3xf16>) -> none
+  // Also where the operands are any number of values. (There is no axis 7.)
   // CHECK: "onnx.Concat"(%{{.*}}, %arg0) {{.*}} -> tensor<*xf16>
-  %1 = "onnx.Concat"(%0, %x) {axis = 0 : si64} : (none, tensor<2xf16>) -> none
+  %1 = "onnx.Concat"(%0, %x) {axis = 7 : si64} : (none, tensor<2xf16>) -> none
   // Of an operator that is not ONNX's the first tensor tells.
   // CHECK: "onnx.Custom"(%{{.*}}, %{{.*}}) {{.*}} -> tensor<*xi64>
   %2 = "onnx.Custom"(%i, %x) <{function_name = "Odd"}> {domain_name = "d"} : (tensor<2xi64>, tensor<2xf16>) -> none
