@@ -3,8 +3,8 @@
 
 // CHECK-LABEL: func.func @main_graph
 func.func @main_graph(%x: tensor<2xf16> {onnx.name = "x"}, %z: tensor<3xf16> {onnx.name = "z"}, %i: tensor<2xi64> {onnx.name = "i"}) -> (tensor<*xf16> {onnx.name = "y"}) {
-  // With the element type of an operand for which the schema has the same type variable, here the second.
-  // (These sizes do not broadcast, so that inference gives up.)
+  // With the element type that the schema says, here that of the second operand, though these sizes do not
+  // broadcast.
   // CHECK: "onnx.Where"(%{{.*}}, %arg0, %arg1) : (tensor<*xi1>, tensor<2xf16>, tensor<3xf16>) -> tensor<*xf16>
   %c = "onnx.Equal"(%i, %i) : (tensor<2xi64>, tensor<2xi64>) -> tensor<*xi1>
   %0 = "onnx.Where"(%c, %x, %z) : (tensor<*xi1>, tensor<2xf16>, tensor<3xf16>) -> none
