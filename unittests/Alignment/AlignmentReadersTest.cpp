@@ -105,6 +105,27 @@ TEST(AlignmentReaders, NotWhereASimilarStepHappensToBe) {
   EXPECT_EQ(model.modules({{-1}, {0}, {0}}), (std::vector<int32_t>{1, 2, 2}));
 }
 
+/// The step fits the node's kind and its place in the file, but no way leads
+/// from there to what reads the node.
+TEST(AlignmentReaders, NotWhereNoWayLeadsToItsReader) {
+  // 0: root, 1 and 2: branches.
+  Layers model;
+  int32_t t = model.traceInput(), u = model.traceInput();
+  int32_t x = model.input(), y = model.input();
+  t = model.linear(1, t, 60);
+  t = model.step("aten::sqrt", 1, {t});
+  model.program.outputs.push_back(model.linear(1, t, 61));
+  u = model.step("aten::mul", 2, {u});
+  model.program.outputs.push_back(model.linear(2, u, 62));
+  x = model.gemm(x, 60);
+  int32_t root = model.node("Sqrt", {model.constant(70)});
+  model.graph.outputs.push_back(model.gemm(x, 61));
+  y = model.node("Mul", {y, root});
+  model.graph.outputs.push_back(model.gemm(y, 62));
+  EXPECT_EQ(model.modules({{-1}, {0}, {0}}),
+            (std::vector<int32_t>{1, 2, 1, 2, 2}));
+}
+
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//

@@ -102,3 +102,74 @@ TEST(Overrides, TurnsDownWhatIsNotAName) {
       contains(overridesError(R"({"format": "htp-overrides", "version": 1})"),
                "missing, expected object at overrides.nodes"));
 }
+
+TEST(Policy, EveryFieldHasItsType) {
+  auto rule = [](std::string fields) {
+    return policyError(R"({"name": "a", )" + fields + "}");
+  };
+  EXPECT_EQ(rule(R"("assign": "producer")"),
+            "missing, expected object at policy.rules[0].match");
+  EXPECT_EQ(rule(R"("match": [], "assign": "producer")"),
+            "expected object at policy.rules[0].match");
+  EXPECT_EQ(rule(R"("match": {})"),
+            "missing, expected string or object at policy.rules[0].assign");
+  EXPECT_EQ(rule(R"("match": {}, "assign": {"modul": "a"})"),
+            "unknown key at policy.rules[0].assign.modul");
+  EXPECT_EQ(rule(R"("match": {}, "assign": {})"),
+            "missing, expected string at policy.rules[0].assign.module");
+  EXPECT_TRUE(
+      contains(rule(R"("match": {}, "assign": 1)"), "expected \"producer\""));
+  EXPECT_EQ(rule(R"("match": {"op_type": ["Add", 1]}, "assign": "producer")"),
+            "expected string at policy.rules[0].match.op_type[1]");
+  EXPECT_EQ(rule(R"("match": {"op_type": 1}, "assign": "producer")"),
+            "expected array at policy.rules[0].match.op_type");
+  EXPECT_EQ(rule(R"("match": {"tag": 1}, "assign": "producer")"),
+            "expected string at policy.rules[0].match.tag");
+  EXPECT_EQ(rule(R"("match": {}, "assign": "producer", "priority": "high")"),
+            "expected integer at policy.rules[0].priority");
+  EXPECT_EQ(rule(R"("match": {}, "assign": "producer", "prio": 1)"),
+            "unknown key at policy.rules[0].prio");
+  EXPECT_TRUE(contains(policyError("["), "not JSON"));
+}
+
+/// Two rules with equal conditions agree if they name one target.
+TEST(Policy, RulesThatAgree) {
+  const std::string rule = R"({"name": "a", "match": {"tag": "x"},
+      "assign": {"module": "m"}})";
+  const std::string other = R"({"name": "b", "match": {"tag": "x"},
+      "assign": {"module": "n"}})";
+  EXPECT_EQ(policyError(rule + "," + rule), "");
+  EXPECT_EQ(policyError(rule + "," + other),
+            "rules 'a' and 'b' match the same nodes and assign them "
+            "differently");
+}
+
+TEST(Overrides, TheFileSaysWhatItIs) {
+  EXPECT_EQ(overridesError(R"({"format": "htp-policy", "nodes": {}})"),
+            "expected \"htp-overrides\" at overrides.format");
+  EXPECT_EQ(overridesError(R"({"format": "htp-overrides", "nodes": {}})"),
+            "expected 1 at overrides.version");
+  EXPECT_EQ(overridesError(R"({"format": "htp-overrides", "version": 1,
+                               "nodes": [], "more": 1})"),
+            "unknown key at overrides.more");
+  EXPECT_EQ(overridesError(R"({"format": "htp-overrides", "version": 1,
+                               "nodes": {"a": 1}})"),
+            "expected string at overrides.nodes.a");
+  EXPECT_TRUE(contains(overridesError("{"), "not JSON"));
+}
+
+/// A node that is listed twice goes where its last entry says.
+TEST(Overrides, TheLastEntryOfANodeCounts) {
+  Overrides overrides = llvm::cantFail(
+      Overrides::parse(R"({"a": "first", "b": "m", "a": "second"})"));
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"a", "second"}, {"b", "m"}};
+  EXPECT_EQ(overrides.modules, expected);
+}
+
+TEST(Policy, FilesThatCannotBeRead) {
+  EXPECT_EQ(llvm::toString(Policy::load("/nowhere/policy.json").takeError()),
+            "'/nowhere/policy.json': No such file or directory");
+  EXPECT_EQ(llvm::toString(Overrides::load("/").takeError()),
+            "'/': is a directory, expected a file");
+}

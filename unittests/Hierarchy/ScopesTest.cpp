@@ -200,3 +200,50 @@ TEST(Scopes, SourceLines) {
   EXPECT_FALSE(lastSourceLine("no trace"));
   EXPECT_FALSE(lastSourceLine("File \"a.py\", line x"));
 }
+
+/// An at sign is part of a name unless a number follows. The last number is
+/// that of the module's own call.
+TEST(Scopes, CallsInExportNotes) {
+  auto frame = [](std::string path) {
+    auto scope = parseExportScope("['" + path + "', 'value']", "");
+    return scope->frames[0].path + "#" + std::to_string(scope->frames[0].call);
+  };
+  EXPECT_EQ(frame("a.b@2"), "a.b#2");
+  EXPECT_EQ(frame("a@1.b"), "a.b#0");
+  EXPECT_EQ(frame("a@1.b@3"), "a.b#3");
+  EXPECT_EQ(frame("a@b"), "a@b#0");
+  EXPECT_EQ(frame("a@"), "a@#0");
+  // A number that no call has.
+  EXPECT_EQ(frame("a@99999999999999999999"), "a#0");
+}
+
+/// Classes without one for each module say nothing.
+TEST(Scopes, ClassesThatDoNotFitTheNotes) {
+  auto scope = parseExportScope("['', 'fc', 'value']", "['demo.Net']");
+  ASSERT_TRUE(scope);
+  EXPECT_EQ(scope->frames[1].qualified, "");
+  EXPECT_TRUE(parseExportScope("['', 'fc', 'value']", "nonsense"));
+}
+
+/// A tree has no module with an empty component in its path, and a parameter of
+/// such a module none to be in. One whose module has no notes makes it known,
+/// unless its parent ran: then that reads the parameter itself.
+TEST(Scopes, OddPathsInExportNotes) {
+  ExportTreeBuilder builder;
+  EXPECT_TRUE(builder.empty());
+  auto scope = parseExportScope("['', 'a', 'a..b', '.c', 'd.', 'value']", "");
+  builder.add(*scope);
+  builder.addParameters(
+      {"scale", "a.w", "a.fc.w", "lost.fc.w", "a..b.w", ".c.w", "far.w"});
+  ModuleTree tree = builder.build();
+  std::vector<std::string> paths;
+  for (const Module &module : tree.all())
+    paths.push_back(module.path);
+  EXPECT_EQ(paths,
+            (std::vector<std::string>{"", "a", "lost", "lost.fc", "far"}));
+  EXPECT_TRUE(tree.findParameter("scale"));
+  EXPECT_TRUE(tree.findParameter("a.w"));
+  EXPECT_FALSE(tree.findParameter("a.fc.w"));
+  EXPECT_TRUE(tree.findParameter("lost.fc.w"));
+  EXPECT_EQ(ExportTreeBuilder().build().size(), 1u);
+}

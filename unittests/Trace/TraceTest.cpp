@@ -275,3 +275,135 @@ TEST(Trace, FileIsReadOnce) {
   EXPECT_EQ(llvm::toString(loadTrace("nowhere.json").takeError()),
             "'nowhere.json': No such file or directory");
 }
+
+/// In bodies of control flow PyTorch may say that all ops are of the module
+/// around them. Whose parameters an op reads, it belongs to all the same.
+TEST(Trace, OpsInBodiesGoWithTheirParameters) {
+  auto moduleOf = [](std::string around, std::string module,
+                     std::string inputs) {
+    Trace trace = llvm::cantFail(Trace::parse(R"({"format": "htp-trace",
+      "version": 1, "producer": {"name": "test", "source": "export"},
+      "modules": [
+        {"path": "", "class": "Net", "qualified": "demo.Net",
+         "torch_nn": false, "calls": 1, "parameters": []},
+        {"path": "a", "class": "A", "qualified": "demo.A", "torch_nn": false,
+         "calls": 1, "parameters": [{"name": "w", "kind": "parameter",
+           "shape": [1], "dtype": "float32"}]},
+        {"path": "a.in", "class": "A", "qualified": "demo.A",
+         "torch_nn": false, "calls": 1, "parameters": [{"name": "w",
+           "kind": "parameter", "shape": [1], "dtype": "float32"}]},
+        {"path": "b", "class": "A", "qualified": "demo.A", "torch_nn": false,
+         "calls": 1, "parameters": [{"name": "w", "kind": "parameter",
+           "shape": [1], "dtype": "float32"}]}],
+      "inputs": [{"value": 0, "name": "c"}],
+      "ops": [{"kind": "cond", "module": ")" + around +
+                                              R"(", "call": 0,
+        "inputs": [{"value": 0}], "outputs": [{"value": 2}],
+        "blocks": [{"inputs": [], "outputs": [{"value": 1}], "ops": [
+          {"kind": "aten::mul", "module": ")" +
+                                              module + R"(", "call": 0,
+           "inputs": [)" + inputs +
+                                              R"(],
+           "outputs": [{"value": 1}]}]}]}],
+      "outputs": [{"value": 2}]})"));
+    return trace.tree[trace.ops[0].blocks[0].ops[0].module].path;
+  };
+  const std::string a = R"({"parameter": "a.w"})",
+                    b = R"({"parameter": "b.w"})";
+  EXPECT_EQ(moduleOf("", "", a), "a");
+  EXPECT_EQ(moduleOf("", "", R"({"list": [)" + b + "]}"), "b");
+  EXPECT_EQ(moduleOf("", "", a + "," + a), "a");
+  // Of two modules, or of none, it is of the one around.
+  EXPECT_EQ(moduleOf("", "", a + "," + b), "");
+  EXPECT_EQ(moduleOf("", "", R"({"value": 0})"), "");
+  // Where PyTorch names another module than the one around, it knows.
+  const std::string inner = R"({"parameter": "a.in.w"})";
+  EXPECT_EQ(moduleOf("a", "a", inner), "a.in");
+  EXPECT_EQ(moduleOf("", "a", inner), "a");
+  // A parameter from beside the module does not lead out of it.
+  EXPECT_EQ(moduleOf("b", "b", a), "b");
+}
+
+TEST(Trace, VisitsOpsInBodies) {
+  Trace trace = llvm::cantFail(Trace::parse(traceWith(R"([
+    {"kind": "outer", "module": "", "call": 0, "inputs": [], "outputs": [],
+     "blocks": [
+       {"inputs": [], "outputs": [], "ops": [{"kind": "first", "module": "",
+         "call": 0, "inputs": [], "outputs": []}]},
+       {"inputs": [], "outputs": [], "ops": [{"kind": "second", "module": "",
+         "call": 0, "inputs": [], "outputs": []}]}]},
+    {"kind": "last", "module": "", "call": 0, "inputs": [], "outputs": []}])")));
+  std::string kinds;
+  forEachOp(trace.ops, [&](const TraceOp &op) { kinds += op.kind + " "; });
+  EXPECT_EQ(kinds, "outer first second last ");
+}
+
+/// The steps of a body come before what holds it, which makes of the body's
+/// results its own. A torch.cond only hands its operands on to the bodies: what
+/// reads a parameter there is what is in them.
+TEST(TraceProgram, Bodies) {
+  const std::string body = R"([{"kind": "aten::mul", "module": "fc", "call": 0,
+     "inputs": [{"value": 0}, {"parameter": "fc.weight"}],
+     "outputs": [{"value": 3}]}], "outputs": [{"value": 3}]}])";
+  auto stepsOf = [&](std::string inputs, std::string arguments) {
+    return llvm::cantFail(Trace::parse(traceWith(
+        R"([{"kind": "cond", "module": "", "call": 0, "inputs": [)" + inputs +
+        R"(], "outputs": [{"value": 4}], "blocks": [{"inputs": [)" + arguments +
+        R"(], "ops": )" + body + "}]")));
+  };
+  Trace cond = stepsOf(R"({"parameter": "fc.weight"})", "");
+  TraceProgram handed(cond);
+  ASSERT_EQ(handed.program.steps.size(), 2u);
+  EXPECT_EQ(handed.program.steps[0].kind, "aten::mul");
+  EXPECT_EQ(handed.program.steps[0].parameters.size(), 1u);
+  EXPECT_EQ(handed.program.steps[1].kind, "cond");
+  EXPECT_TRUE(handed.program.steps[1].parameters.empty());
+  EXPECT_EQ(handed.program.steps[1].inputs[0],
+            handed.program.steps[0].outputs[0]);
+  // A loop reads what it starts with.
+  Trace loop = stepsOf(R"({"parameter": "fc.weight"})", R"({"value": 2})");
+  TraceProgram started(loop);
+  EXPECT_EQ(started.program.steps[1].parameters.size(), 1u);
+}
+
+/// No exporter writes a node for an op that only passes its operand on: what
+/// reads its result reads the operand.
+TEST(TraceProgram, WiresLeaveNoStep) {
+  Trace trace = llvm::cantFail(Trace::parse(traceWith(R"([
+    {"kind": "aten::size", "module": "", "call": 0,
+     "inputs": [{"value": 0}], "outputs": [{"value": 1}]},
+    {"kind": "prim::NumToTensor", "module": "", "call": 0,
+     "inputs": [{"value": 1}], "outputs": [{"value": 2}]},
+    {"kind": "aten::Int", "module": "", "call": 0,
+     "inputs": [{"value": 2}], "outputs": [{"value": 3}]},
+    {"kind": "prim::ListConstruct", "module": "", "call": 0,
+     "inputs": [{"value": 3}, {"value": 0}], "outputs": [{"value": 4}]},
+    {"kind": "aten::view", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"value": 3}], "outputs": [{"value": 5}]}])")));
+  TraceProgram traced(trace);
+  const std::vector<Program::Step> &steps = traced.program.steps;
+  // A list of several values joins them, which a wire does not.
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[1].kind, "prim::ListConstruct");
+  EXPECT_EQ(steps[2].inputs[1], steps[0].outputs[0]);
+}
+
+/// Constants distinguish steps of one kind; the order of operands counts.
+TEST(TraceProgram, ConstantsOfSteps) {
+  Trace trace = llvm::cantFail(Trace::parse(traceWith(R"([
+    {"kind": "aten::add", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 1}], "outputs": [{"value": 1}]},
+    {"kind": "aten::add", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 1}], "outputs": [{"value": 2}]},
+    {"kind": "aten::add", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 2}], "outputs": [{"value": 3}]},
+    {"kind": "aten::add", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 1}, {"constant": 2}], "outputs": [{"value": 4}]},
+    {"kind": "aten::add", "module": "", "call": 0,
+     "inputs": [{"value": 0}, {"constant": 2}, {"constant": 1}], "outputs": [{"value": 5}]}])")));
+  TraceProgram traced(trace);
+  const std::vector<Program::Step> &steps = traced.program.steps;
+  EXPECT_EQ(steps[0].constants, steps[1].constants);
+  EXPECT_NE(steps[0].constants, steps[2].constants);
+  EXPECT_NE(steps[3].constants, steps[4].constants);
+}

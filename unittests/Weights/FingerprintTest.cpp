@@ -69,3 +69,36 @@ TEST(Fingerprint, NamesOfTypes) {
   EXPECT_EQ(elementSize(*elementTypeFromName("bool")), 1u);
   EXPECT_EQ(elementSize(*elementTypeFromName("int64")), 8u);
 }
+
+TEST(Fingerprint, IntegersOfAnyWidth) {
+  using Type = ElementType;
+  const uint64_t expected = valuesHash<int64_t>({-1, 5}, Type::Int64);
+  EXPECT_EQ(valuesHash<int16_t>({-1, 5}, Type::Int16), expected);
+  EXPECT_EQ(valuesHash<int32_t>({-1, 5}, Type::Int32), expected);
+  const uint64_t large = valuesHash<uint64_t>({200, 5}, Type::UInt64);
+  EXPECT_EQ(valuesHash<uint8_t>({200, 5}, Type::UInt8), large);
+  EXPECT_EQ(valuesHash<uint16_t>({200, 5}, Type::UInt16), large);
+  EXPECT_EQ(valuesHash<uint32_t>({200, 5}, Type::UInt32), large);
+  // The same bytes mean another number if they have a sign.
+  EXPECT_NE(valuesHash<int8_t>({int8_t(200), 5}, Type::Int8), large);
+  EXPECT_NE(valuesHash<uint16_t>({0xFFFF, 5}, Type::UInt16), expected);
+  EXPECT_EQ(valuesHash<uint8_t>({1, 0}, Type::Bool),
+            valuesHash<int64_t>({0, 1}, Type::Int64));
+}
+
+/// Every type that PyTorch can store has a size, and those without a name here
+/// have no fingerprint.
+TEST(Fingerprint, SizesOfTypes) {
+  const std::pair<const char *, size_t> sizes[] = {
+      {"bool", 1},   {"int8", 1},    {"uint8", 1},    {"int16", 2},
+      {"uint16", 2}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4},
+      {"uint32", 4}, {"float32", 4}, {"int64", 8},    {"uint64", 8},
+      {"float64", 8}};
+  for (auto [name, size] : sizes) {
+    auto type = elementTypeFromName(name);
+    ASSERT_TRUE(type) << name;
+    EXPECT_EQ(elementSize(*type), size) << name;
+  }
+  for (const char *name : {"", "float", "Float32", "complex64", "float8_e5m2"})
+    EXPECT_FALSE(elementTypeFromName(name)) << name;
+}

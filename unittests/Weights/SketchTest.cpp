@@ -227,6 +227,34 @@ TEST(SketchIndex, FindsScaledRowsAndShiftedVectors) {
   }
 }
 
+/// The biases of several layers in one vector, in any order and of several
+/// sizes.
+TEST(SketchIndex, FindsPackedVectors) {
+  std::vector<Matrix> all;
+  for (unsigned i = 0; i < 24; ++i)
+    all.push_back(random(1, i % 2 ? 64 : 128, i, /*mean=*/1));
+  SketchIndex index = indexOf(all);
+  auto packed = [&](llvm::ArrayRef<int32_t> ids, int64_t zeros) {
+    Matrix vector{1, 0, {}};
+    for (int32_t i : ids) {
+      vector.values.insert(vector.values.end(), all[i].values.begin(),
+                           all[i].values.end());
+      if (zeros) // after the first
+        vector.values.insert(vector.values.end(), std::exchange(zeros, 0), 0);
+    }
+    vector.columns = vector.values.size();
+    return vector;
+  };
+  EXPECT_EQ(found(index, packed({7, 2, 5}, 0)), (Ids{7, 2, 5}));
+  for (const SketchMatch &match : index.find(*packed({7, 2}, 0).reader()))
+    EXPECT_TRUE(match.isPart);
+  EXPECT_FALSE(index.find(*packed({7}, 0).reader()).front().isPart);
+  // A layer without a bias has zeros instead.
+  EXPECT_EQ(found(index, packed({7, 5, 9}, 64)), (Ids{7, 5, 9}));
+  // If most of a vector is something else, the rest is chance.
+  EXPECT_EQ(found(index, packed({7, 5}, 64 * 5)), Ids{});
+}
+
 TEST(SketchIndex, EqualParametersAreAllNamed) {
   Matrix one = random(32, 32, 1), other = random(32, 32, 2);
   EXPECT_EQ(found(indexOf({one, other, one}), quantized(one)), (Ids{0, 2}));

@@ -277,9 +277,9 @@ void applyDifference(Operation *op, ArrayRef<NamedAttribute> difference) {
       setTag(op, tag);
     } else if (entry.getName() == kRecordedTypes) {
       if (auto types = dyn_cast<ArrayAttr>(entry.getValue()))
-        for (auto [result, type] :
-             llvm::zip(op->getResults(), types.getAsRange<TypeAttr>()))
-          result.setType(type.getValue());
+        for (auto [result, recorded] : llvm::zip(op->getResults(), types))
+          if (auto type = dyn_cast<TypeAttr>(recorded))
+            result.setType(type.getValue());
     } else if (entry.getName() == kRecordedArguments) {
       if (auto locations = dyn_cast<ArrayAttr>(entry.getValue()))
         for (auto [argument, location] :
@@ -288,8 +288,9 @@ void applyDifference(Operation *op, ArrayRef<NamedAttribute> difference) {
             argument.setLoc(loc);
     } else if (entry.getName() == kRecordedRemoval) {
       if (auto names = dyn_cast<ArrayAttr>(entry.getValue()))
-        for (auto name : names.getAsRange<StringAttr>())
-          op->removeAttr(name);
+        for (Attribute recorded : names)
+          if (auto name = dyn_cast<StringAttr>(recorded))
+            op->removeAttr(name);
     } else {
       op->setAttr(entry.getName(), entry.getValue());
     }

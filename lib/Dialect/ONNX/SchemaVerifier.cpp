@@ -106,8 +106,9 @@ static LogicalResult verifyAttribute(Operation *op, const OpSchema &schema,
                                      NamedAttribute attr) {
   StringRef name = attr.getName();
   // Any operator may carry tags as attributes (--tag-storage=attribute).
-  if (isReservedAttrName(name) || name == "source_module" ||
-      name == "hierarchy_tags")
+  if (isReservedAttrName(name))
+    return verifyNote(op, attr);
+  if (name == "source_module" || name == "hierarchy_tags")
     return success();
   auto it = schema.attributes().find(name.str());
   if (it == schema.attributes().end())

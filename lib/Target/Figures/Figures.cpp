@@ -160,8 +160,10 @@ void FiguresBuilder::addParameters() {
       int64_t size = 1;
       for (int64_t dimension : parameter.shape)
         size *= dimension;
+      // A shared module holds its parameters once, whatever its paths.
+      StringRef path = tree[tree[id].canonical].path;
       auto &[known, owners] =
-          all[parameter.tied.empty() ? joinPath(tree[id].path, parameter.name)
+          all[parameter.tied.empty() ? joinPath(path, parameter.name)
                                      : parameter.tied];
       known = size;
       owners.push_back(id);

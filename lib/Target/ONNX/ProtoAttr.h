@@ -21,6 +21,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OperationSupport.h"
 
+#include <functional>
+
 namespace htp {
 
 class ProtoEncoder {
@@ -60,10 +62,11 @@ private:
 
 class ProtoDecoder {
 public:
-  using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+  /// Kept, so that callers may pass a temporary.
+  using EmitError = std::function<mlir::InFlightDiagnostic()>;
 
   ProtoDecoder(ModelWriter &writer, EmitError emitError)
-      : writer(writer), emitError(emitError) {}
+      : writer(writer), emitError(std::move(emitError)) {}
 
   /// Sets the fields that `attrs` names. Keys that are no field of the message
   /// are an error, except those in `ignore`.

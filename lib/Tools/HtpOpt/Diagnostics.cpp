@@ -15,15 +15,18 @@ using namespace llvm;
 using namespace mlir;
 using namespace htp;
 
-/// Escapes bytes that are not UTF-8: names in corrupt files may contain
-/// anything, but consumers of messages expect text.
+/// Escapes control characters and bytes that are not UTF-8: names in corrupt
+/// files may contain anything, but consumers of messages expect text, and a
+/// terminal acts on what is not.
 static std::string readable(StringRef text) {
   std::string result;
   raw_string_ostream os(result);
   while (!text.empty()) {
     auto *begin = reinterpret_cast<const UTF8 *>(text.bytes_begin());
     size_t size = getNumBytesForUTF8(*begin);
-    if (size <= text.size() && isLegalUTF8Sequence(begin, begin + size)) {
+    const bool isControl = *begin < 0x20 || *begin == 0x7F;
+    if (!isControl && size <= text.size() &&
+        isLegalUTF8Sequence(begin, begin + size)) {
       os << text.take_front(size);
       text = text.drop_front(size);
     } else {
@@ -34,20 +37,23 @@ static std::string readable(StringRef text) {
   return result;
 }
 
-/// The same, with very long words shortened: a name of 100,000 characters would
+/// The same, shortened if it is very long: a name of 100,000 characters would
 /// bury the message.
-static std::string readableMessage(StringRef text) {
+static std::string readableWord(StringRef word) {
   constexpr size_t kMaxWord = 400, kKeptEnds = 150;
+  if (word.size() <= kMaxWord)
+    return readable(word);
+  return readable(word.take_front(kKeptEnds)) + "… (" +
+         std::to_string(word.size()) + " characters) …" +
+         readable(word.take_back(kKeptEnds));
+}
+
+/// The same for each word of a message, which may have several lines.
+static std::string readableMessage(StringRef text) {
   std::string result;
   while (!text.empty()) {
     size_t end = std::min(text.find_first_of(" \n"), text.size());
-    StringRef word = text.take_front(end);
-    if (word.size() > kMaxWord)
-      result += readable(word.take_front(kKeptEnds)) + "… (" +
-                std::to_string(word.size()) + " characters) …" +
-                readable(word.take_back(kKeptEnds));
-    else
-      result += readable(word);
+    result += readableWord(text.take_front(end));
     result += text.substr(end, 1);
     text = text.drop_front(std::min(end + 1, text.size()));
   }
@@ -103,7 +109,7 @@ void ModelDiagnosticHandler::print(Diagnostic &diagnostic) {
   raw_ostream &os = printSeverity(diagnostic.getSeverity());
   // Many messages already contain the node's name.
   if (!name.empty() && !StringRef(message).contains(name))
-    os << "at \"" << readableMessage(name) << "\": ";
+    os << "at \"" << readableWord(name) << "\": ";
   os << readableMessage(message) << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);

@@ -9,6 +9,10 @@
 # RUN: htp-opt forged.onnx 2>&1 | FileCheck %s --check-prefix=FORGED
 # RUN: htp-opt deep.onnx 2>&1 | FileCheck %s --check-prefix=DEEP
 # RUN: htp-opt misfit.onnx --htp-inline 2>&1 | FileCheck %s --check-prefix=MISFIT
+# RUN: htp-opt number.onnx 2>&1 | FileCheck %s --check-prefix=NUMBER
+# RUN: htp-opt evidence.onnx 2>&1 | FileCheck %s --check-prefix=EVIDENCE
+# RUN: htp-opt users.onnx 2>&1 | FileCheck %s --check-prefix=USERS
+# RUN: htp-opt function.onnx 2>&1 | FileCheck %s --check-prefix=FUNCTION
 # RUN: htp-opt own-notes.onnx --htp-strip --htp-attach-hierarchy 2>&1 | FileCheck %s --check-prefix=OWN
 
 """Tagged files that someone changed. Nothing crashes, nothing is left out without a word, and what HTP wrote is no evidence."""
@@ -56,6 +60,30 @@ def outlined(results, overload=None):
     return made
 
 
+def two_numbers(*numbers):
+    """Two nodes with tags that name a module by a number."""
+    made = model(TREE)
+    made.graph.node.append(helper.make_node("Relu", ["y"], ["z"], name="more"))
+    for node, number in zip(made.graph.node, numbers):
+        annotate(node, htp__id=number)
+    return made
+
+
+def weighted(**notes):
+    """A weight with these notes."""
+    made = model(TREE)
+    made.graph.initializer.append(helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0]))
+    annotate(made.graph.initializer[0], **notes)
+    return made
+
+
+def function_with(**notes):
+    """An outlined function with these notes."""
+    made = outlined(results=1)
+    annotate(made.functions[0], **notes)
+    return made
+
+
 folder = Path(sys.argv[1])
 folder.mkdir(exist_ok=True)
 TAG = {"htp__tag": "/Net/Act", "htp__scope": "act"}
@@ -94,6 +122,29 @@ files = {
     # MISFIT: "onnx.Custom"
     # MISFIT: func.func private @Act
     "misfit": outlined(results=2),
+    # NUMBER: warning: 2 nodes name a module by a number ('htp.id') that the module tree does not have; their tags are left out
+    # NUMBER-NOT: htp.tag =
+    "number": two_numbers("2", "act"),
+    # The call and the confidence of a tag count whatever is said to be their reason.
+    # EVIDENCE: warning: tags have kinds of evidence that this version of HTP does not know, which are dropped: rumour, whim
+    # EVIDENCE: htp.tag = #htp.tag<"act", confidence = 0.5, contexts = [#htp.context<"", confidence = 0.25>]>
+    "evidence": model(
+        TREE,
+        htp__evidence="whim",
+        htp__confidence="0.5",
+        htp__contexts='[{"scope": "", "evidence": "rumour", "confidence": 0.25}]',
+        **TAG,
+    ),  # fmt: skip
+    # What a weight's notes say one by one is kept one by one.
+    # USERS: warning: 1 notes of --htp-outline are broken and left out
+    # USERS: warning: metadata under keys of HTP's that it does not know are left out: htp.colour
+    # USERS: htp.parameter = "act.w"
+    # USERS-NOT: htp.users
+    "users": weighted(htp__parameter="act.w", htp__users='{"mlir":"[1]"}', htp__colour="red"),
+    # FUNCTION: warning: 1 notes of --htp-outline are broken and left out
+    # FUNCTION: warning: metadata under keys of HTP's that it does not know are left out: htp.colour
+    # FUNCTION: htp.module = "act"
+    "function": function_with(htp__value_info="not MLIR", htp__colour="red"),
     # OWN-NOT: htp.module @act
     "own-notes": model(
         TREE,

@@ -139,3 +139,67 @@ TEST_F(CallRecord, ADifferenceGivesBackTheOriginal) {
   EXPECT_EQ((*body)->getAttrDictionary(), (*original)->getAttrDictionary());
   EXPECT_EQ((*body)->getLoc(), (*original)->getLoc());
 }
+
+/// The types of results are part of a difference, and so are the locations of
+/// the arguments of regions.
+TEST_F(CallRecord, TypesAndArgumentsAreGivenBack) {
+  ModuleFrame frame("layer.1");
+  Location first = NameLoc::get(builder.getStringAttr("first")),
+           second = NameLoc::get(builder.getStringAttr("second"));
+  auto make = [&](Type type, Location argument) {
+    OperationState state(first, "d.loop");
+    state.addTypes(type);
+    Region *region = state.addRegion();
+    region->emplaceBlock().addArgument(builder.getI1Type(), argument);
+    return OwningOpRef<Operation *>(Operation::create(state));
+  };
+  OwningOpRef<Operation *> body = make(builder.getF32Type(), first),
+                           original = make(builder.getF16Type(), second);
+  SmallVector<NamedAttribute> difference;
+  recordDifference(*body, *original, frame, difference);
+  EXPECT_EQ(difference.size(), 2u);
+  applyDifference(*body, difference);
+  EXPECT_EQ((*body)->getResult(0).getType(), builder.getF16Type());
+  EXPECT_EQ((*body)->getRegion(0).getArgument(0).getLoc(), second);
+}
+
+/// A file may hold any records: what is no type, no name and no location
+/// changes nothing.
+TEST_F(CallRecord, WhatIsNoRecordChangesNothing) {
+  OperationState state(NameLoc::get(builder.getStringAttr("a")), "d.op");
+  state.addTypes(builder.getF32Type());
+  state.addAttribute("kept", builder.getUnitAttr());
+  OwningOpRef<Operation *> op = Operation::create(state);
+  Attribute number = builder.getI64IntegerAttr(1);
+  for (Attribute odd : {number, Attribute(builder.getArrayAttr(number)),
+                        Attribute(builder.getArrayAttr({}))}) {
+    SmallVector<NamedAttribute> difference;
+    for (StringRef key : {kRecordedLocation, kRecordedInScope, kRecordedTypes,
+                          kRecordedArguments, kRecordedRemoval})
+      difference.push_back(builder.getNamedAttr(key, odd));
+    applyDifference(*op, difference);
+    EXPECT_EQ((*op)->getLoc(), state.location);
+    EXPECT_EQ((*op)->getResult(0).getType(), builder.getF32Type());
+    EXPECT_EQ((*op)->getAttrs().size(), 1u);
+  }
+}
+
+/// Runs of positions: what they do not account for in full is no order.
+TEST(CallRecordOrder, OrdersThatDoNotFit) {
+  MLIRContext context;
+  auto decode = [&](ArrayRef<int64_t> runs, size_t count) {
+    return decodeOrder(DenseI64ArrayAttr::get(&context, runs), count);
+  };
+  using Places = SmallVector<int64_t>;
+  EXPECT_EQ(decode({3, 2, 0, 1}, 3), (Places{3, 4, 0}));
+  EXPECT_EQ(decode({}, 0), Places());
+  // Too few, too many, negative, and beyond all numbers.
+  EXPECT_EQ(decode({3, 2}, 3), Places());
+  EXPECT_EQ(decode({3, 4}, 3), Places());
+  EXPECT_EQ(decode({-1, 3}, 3), Places());
+  EXPECT_EQ(decode({0, -3}, 3), Places());
+  EXPECT_EQ(decode({0, INT64_MAX}, 3), Places());
+  EXPECT_EQ(decode({INT64_MAX, 3}, 3), Places());
+  // A start without a length.
+  EXPECT_EQ(decode({0, 3, 7}, 3), (Places{0, 1, 2}));
+}

@@ -24,6 +24,7 @@ def ONNX_Dialect : Dialect {
     trip of an ONNX file through MLIR lossless. See docs/Dialects/ONNX.md.
   }];
   let isExtensible = 1;
+  let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::func::FuncDialect"];
@@ -99,6 +100,7 @@ def ONNX_ExternalAttr : AttrDef<ONNX_Dialect, "External", [TypedAttrInterface]> 
   let parameters = (ins AttributeSelfTypeParameter<"", "::mlir::ShapedType">:$type,
                         "::mlir::ArrayAttr":$entries);
   let assemblyFormat = "`<` $entries `>`";
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The value of the entry with this key, or an empty string.
     ::llvm::StringRef lookup(::llvm::StringRef key) const;

@@ -116,6 +116,11 @@ bool isOwn(llvm::StringRef name);
 /// the context would keep forever.
 mlir::NamedAttrList getAllAttrs(mlir::Operation *op);
 
+/// Checks a list in which the importer notes what MLIR has no place for, as its
+/// readers take it apart without another look.
+mlir::LogicalResult verifyNote(mlir::Operation *op,
+                               mlir::NamedAttribute attribute);
+
 /// Checks the op against the schema that applies: number of operands and
 /// results, attribute names and types.
 mlir::LogicalResult verifyAgainstSchema(mlir::Operation *op,
