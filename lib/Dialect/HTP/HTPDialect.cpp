@@ -59,6 +59,14 @@ LogicalResult HTPDialect::verifyOperationAttribute(Operation *op,
                              "strings, the paths of modules, found ")
              << attribute.getValue();
   }
+  if (name == kFitAttr) {
+    auto fits = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!fits || !llvm::all_of(fits, llvm::IsaPred<DictionaryAttr>))
+      return op->emitOpError("attribute 'htp.fit' must be an array of "
+                             "dictionaries, one for each trace or reference, "
+                             "found ")
+             << attribute.getValue();
+  }
   return success();
 }
 

@@ -143,3 +143,9 @@ htp.hierarchy @Net : "demo.Net" {
   // expected-error @below {{path '.a' is empty or has an empty component}}
   htp.module @b : "demo.Block" aliases [".a"]
 }
+
+// -----
+
+// expected-error @below {{attribute 'htp.fit' must be an array of dictionaries, one for each trace or reference, found [1]}}
+htp.hierarchy @Net : "demo.Net" attributes {htp.fit = [1]} {
+}

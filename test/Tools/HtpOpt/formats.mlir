@@ -10,6 +10,11 @@
 // RUN: htp-opt %s --emit-bytecode | head -c 2 | FileCheck %s --check-prefix=MAGIC
 // RUN: htp-opt %t.mlirbc --emit=mlir -o %t.other && FileCheck %s < %t.other
 
+// Not all of a large file is looked at, and what is may end within a character.
+// RUN: %python -c "print('func.func private @f() // ' + 'x' * int(__import__('sys').argv[1]) + 'ä' * 40000)" 0 > %t.even
+// RUN: %python -c "print('func.func private @f() // ' + 'x' * int(__import__('sys').argv[1]) + 'ä' * 40000)" 1 > %t.odd
+// RUN: htp-opt %t.even | FileCheck %s && htp-opt %t.odd | FileCheck %s
+
 // Locations go into files and not to the terminal.
 // RUN: htp-opt %s | FileCheck %s --check-prefix=NOLOC
 // RUN: FileCheck %s --check-prefix=LOC < %t.other
