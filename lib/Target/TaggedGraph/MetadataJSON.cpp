@@ -145,6 +145,9 @@ std::optional<ModuleId> htp::ownerOf(const TaggedGraph &graph,
   if (!parameter)
     return std::nullopt;
   StringRef path = parameter;
+  // A name may have dots itself (ParameterDict, ParameterList).
+  if (auto found = graph.tree().findParameter(path))
+    return found->module;
   return graph.tree().find(path.contains('.') ? path.rsplit('.').first
                                               : StringRef());
 }
