@@ -316,10 +316,8 @@ bool DirectEvidence::contradict(Operation *op, std::optional<Claim> &notes,
   // The parent of the owner may read the parameter itself.
   bool mayRead = !trace && notesAreReliable() &&
                  tree[parameter->where.module].parent == notes->where.module;
-  if (mayRead) {
-    notes->ground = Ground::NotesOverOwner;
-    return false;
-  }
+  if (mayRead)
+    return false; // and --htp-resolve-contamination doubts it
   parameter->ground =
       trace ? Ground::ParameterOverNotes : Ground::OwnerOverNotes;
   return true;
