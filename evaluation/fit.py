@@ -79,11 +79,15 @@ def exported(name: str, work: Path, programs: Path, jobs: int) -> Iterator[File]
     if not corpus.is_dir():
         return
     tagging.run_traces(corpus, tagged, programs, jobs)
+    missing = 0
     for job in tagging.jobs_of(corpus, tagged, tagging.MODES):
         reference = re.search(r"reference=(\S+)", job.options)
         if reference and not Path(reference[1]).exists():
+            missing += 1
             continue
         yield File(name, job.model, job.source, job.options, told=not job.mode.variant)
+    if missing:
+        print(f"warning: {missing} files of {name} lack their reference, which evaluate.py makes")
 
 
 def bare(files: list[File], folder: Path) -> Iterator[File]:

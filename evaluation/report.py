@@ -30,8 +30,8 @@ The rules were written, and the confidences fitted, on these models.
 """,
     "looked": """## Other architectures, looked at
 
-No confidence was fitted on these models, but wrongly tagged nodes of some of them (`wider.py`, `nets.py`) were looked at, and led to rules and to a
-few constants of the alignment.
+Wrongly tagged nodes of some of these models (`wider.py`, `nets.py`) were looked at, and led to rules and to a few constants of the alignment. Their
+answers are among those from which the confidences were counted.
 """,
     "unseen": """## Other architectures, not looked at
 

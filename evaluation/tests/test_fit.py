@@ -71,3 +71,13 @@ def test_half_the_names(tmp_path):
     onnx.checker.check_model(half)
     assert bare == [0, 2] and [n.name for n in half.graph.node] == ["", "n1", ""]
     assert half.graph.node[1].input[0] == half.graph.node[0].output[0] != "a"
+
+
+def test_a_missing_reference_is_told(tmp_path, programs, capsys):
+    folder = tmp_path / "corpus" / "net"
+    folder.mkdir(parents=True)
+    for name in ("tree.json", "ts.truth.json", "ts.ort.truth.json"):
+        (folder / name).write_text("[]")
+    found = list(fit.exported("corpus", tmp_path, programs, 1))
+    assert [f.source.name for f in found] == ["ts.onnx"], "from the model alone"
+    assert "1 files of corpus lack their reference" in capsys.readouterr().out
