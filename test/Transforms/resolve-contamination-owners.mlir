@@ -159,3 +159,19 @@ func.func @stored_once(%x: tensor<2xf32>) -> tensor<2xf32> {
   %z = "d.Norm"(%y, %w) {htp.tag = #htp.tag<"c", evidence = "metadata", confidence = 0.99>} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %z : tensor<2xf32>
 }
+
+// -----
+
+// An argument whose list of readers is none: nothing is known of them.
+
+// CHECK-LABEL: @no_list
+// CHECK: "d.MatMul"
+// CHECK-SAME: htp.tag = #htp.tag<"b", evidence = "name", confidence = 0.8
+htp.hierarchy @Net : "demo.Net" {
+  htp.module @a : "demo.A" parameters [#htp.parameter<"w" : tensor<2xf32>>]
+  htp.module @b : "demo.B"
+}
+func.func @no_list(%x: tensor<2xf32>, %w: tensor<2xf32> {onnx.name = "a.w", htp.parameter = "a.w", htp.users = [1]}) -> tensor<2xf32> {
+  %y = "d.MatMul"(%x, %w) {htp.tag = #htp.tag<"b", evidence = "name", confidence = 0.99>} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

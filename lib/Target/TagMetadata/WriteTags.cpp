@@ -341,8 +341,11 @@ void TagWriter::describeParameter(Value value, Attribute parameter,
   if (auto path = dyn_cast_or_null<StringAttr>(parameter))
     add(kParameterAttr, path.getValue());
   SmallVector<StringRef> readers = taggedReaders(value), possible;
+  // The dialect verifies attributes of operations, but not of arguments.
   if (auto paths = dyn_cast_or_null<ArrayAttr>(users))
-    llvm::append_range(possible, paths.getAsValueRange<StringAttr>());
+    for (Attribute path : paths)
+      if (auto text = dyn_cast<StringAttr>(path))
+        possible.push_back(text);
   // If no tagged node reads it, fall back on the candidates.
   if (readers.empty())
     readers = possible;

@@ -72,9 +72,12 @@ std::optional<ParameterOwners::Read> ParameterOwners::read(Value value) const {
               getValueName(value) == path,
               {}};
   if (auto users = parameterAttr<ArrayAttr>(value, kUsersAttr))
-    for (Attribute user : users)
-      if (auto reader = tree.find(cast<StringAttr>(user).getValue()))
+    for (Attribute user : users) {
+      // The dialect verifies attributes of operations, but not of arguments.
+      auto name = dyn_cast<StringAttr>(user);
+      if (auto reader = name ? tree.find(name) : std::nullopt)
         result.readers.push_back(tree[*reader].canonical);
+    }
   return result;
 }
 
